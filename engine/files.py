@@ -1,0 +1,305 @@
+"""Files and uploads become text, or one clear message; results reach the disk whole or not at all."""
+
+import codecs
+import errno
+import io
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from engine.settings import LIMITS, Limits
+from engine.text import InputError
+
+TEXT_EXTENSIONS = (
+    ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator .ann .zip"
+)
+
+# First bytes of files that people rename to .txt or .csv, and what to tell them.
+_SIGNATURES: tuple[tuple[bytes, str], ...] = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF file"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ", "an xz archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\xd0\xcf\x11\xe0", "an old Word or Excel file"),
+    (b"PAR1", "a Parquet file"),
+    (b"SQLite format 3", "a SQLite database"),
+    (b"\x7fELF", "a program"),
+)
+_ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
+_OFFICE_MEMBERS = {"word/": "a Word file", "xl/": "an Excel file", "ppt/": "a PowerPoint file"}
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file from disk or an upload: a name and its bytes."""
+
+    name: str
+    data: bytes
+
+    @property
+    def stem(self) -> str:
+        return Path(self.name).stem
+
+    @property
+    def extension(self) -> str:
+        return Path(self.name).suffix.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A file's text, the encoding it was read with, and what the person should know about it."""
+
+    text: str
+    encoding: str
+    notes: tuple[str, ...] = ()
+
+
+def read_source(path: str | Path, limits: Limits = LIMITS) -> SourceFile:
+    """Return the file at `path`, or say why it cannot be read."""
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; name the files in it, or zip them")
+        size = path.stat().st_size
+        if size > limits.file_mb * 1_000_000:
+            raise InputError(
+                f"{path.name} is {size / 1e6:,.0f} MB; the limit is {limits.file_mb} MB a file. "
+                "Split it into smaller files"
+            )
+        return SourceFile(path.name, path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def decode(file: SourceFile, encoding: str | None = None) -> Decoded:
+    """Return the text of `file`, line endings kept.
+
+    In order: the encoding asked for, a byte order mark, UTF-8, UTF-16 by its NUL bytes,
+    Windows-1252. A file that is none of these is refused.
+    """
+    if not file.data.strip():
+        raise InputError(f"{file.name} is empty ({len(file.data)} bytes). Nothing was added")
+    refuse_binary(file)
+    if encoding:
+        return Decoded(_decode_as(file, encoding), encoding)
+    for mark, name in _BYTE_ORDER_MARKS:
+        if file.data.startswith(mark):
+            return Decoded(_decode_as(file, name), name)
+    if guess := _utf16_without_mark(file.data):
+        return Decoded(_decode_as(file, guess), guess, (f"read as {guess.upper()}",))
+    _refuse_nul(file)
+    try:
+        return Decoded(file.data.decode("utf-8"), "utf-8")
+    except UnicodeDecodeError as error:
+        return _decode_windows_1252(file, error)
+
+
+def refuse_binary(file: SourceFile) -> None:
+    """Raise InputError when the bytes are a known binary format under a text name."""
+    for signature, kind in _SIGNATURES:
+        if file.data.startswith(signature):
+            raise InputError(_wrong_type(file.name, kind))
+    if file.data.startswith(_ZIP_SIGNATURES):
+        raise InputError(_wrong_type(file.name, _zip_kind(file.data)))
+
+
+def is_zip(file: SourceFile) -> bool:
+    """Return whether `file` is an archive to be opened (an Office file is not)."""
+    return file.data.startswith(_ZIP_SIGNATURES) and _zip_kind(file.data) == "a zip archive"
+
+
+def unzip(file: SourceFile, limits: Limits = LIMITS) -> list[SourceFile]:
+    """Return the files of an archive, after checking that it is safe to open.
+
+    Refused: paths that leave the archive, archives in archives, encrypted members, too many
+    members, and members that unpack to more than the limit whatever their header claims.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(file.data)) as archive:
+            members = [m for m in archive.infolist() if not _is_clutter(m)]
+            _check_members(file.name, members, limits)
+            return _unpack(file.name, archive, members, limits)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError) as error:
+        raise InputError(f"{file.name} is a damaged zip archive ({error}). Zip it again") from error
+
+
+@contextmanager
+def written_whole(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open `path` for writing such that it holds all of the new content, or what it held before.
+
+    The bytes go to a temporary file beside it that is renamed at the end.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed and renamed below
+            dir=path.parent, prefix=f".{path.name[:60]}.", suffix=".part", delete=False
+        )
+    except OSError as error:
+        raise _write_error(path, error) from error
+    try:
+        yield handle
+        handle.flush()
+        os.fsync(handle.fileno())
+        handle.close()
+        _share_like_a_new_file(Path(handle.name))
+        os.replace(handle.name, path)
+    except OSError as error:
+        raise _write_error(path, error) from error
+    finally:
+        # Closing flushes again, which fails again on a full disk; the message is out already.
+        try:
+            handle.close()
+        except OSError:
+            pass
+        Path(handle.name).unlink(missing_ok=True)
+
+
+def _share_like_a_new_file(path: Path) -> None:
+    """Temporary files are private; the result gets the permissions of any new file."""
+    umask = os.umask(0)
+    os.umask(umask)
+    path.chmod(0o666 & ~umask)
+
+
+def _write_error(path: Path, error: OSError) -> InputError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return InputError(
+            f"no room left on the disk for {path}; nothing was written. "
+            "Free some space or choose another folder"
+        )
+    return InputError(f"{path} cannot be written: {error.strerror or error}. Nothing was written")
+
+
+def _decode_as(file: SourceFile, encoding: str) -> str:
+    try:
+        return file.data.decode(encoding)
+    except LookupError:
+        raise InputError(
+            f'"{encoding}" is not an encoding; try utf-8, utf-16, windows-1252 or shift_jis'
+        ) from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{file.name} is not {encoding} (byte 0x{file.data[error.start]:02X} at position "
+            f"{error.start:,}). Name the right encoding, or save the file as UTF-8"
+        ) from None
+
+
+def _decode_windows_1252(file: SourceFile, error: UnicodeDecodeError) -> Decoded:
+    where = f"byte 0x{file.data[error.start]:02X} at position {error.start:,}"
+    try:
+        text = file.data.decode("windows-1252")
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{file.name} is not UTF-8 ({where}), nor Windows-1252. "
+            "Save it as UTF-8, or name its encoding"
+        ) from None
+    around = text[max(0, error.start - 12) : error.start + 12].split()
+    word = max(around, key=lambda w: sum(not c.isascii() for c in w), default="")
+    return Decoded(
+        text,
+        "windows-1252",
+        (f'is not UTF-8 ({where}); read as Windows-1252, e.g. "{word}". '
+         "If that looks wrong, name its encoding",),
+    )
+
+
+def _utf16_without_mark(data: bytes) -> str | None:
+    """Mostly-Latin UTF-16 has a NUL in every second byte, always on the same side."""
+    sample = data[:4000]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    if len(data) % 2 == 0 and max(even, odd) > len(sample) * 0.3 and min(even, odd) == 0:
+        return "utf-16-le" if odd > even else "utf-16-be"
+    return None
+
+
+def _refuse_nul(file: SourceFile) -> None:
+    position = file.data.find(b"\0")
+    if position >= 0:
+        line = file.data.count(b"\n", 0, position) + 1
+        raise InputError(
+            f"{file.name} line {line:,} holds a NUL byte (position {position:,}), so it is not "
+            "plain text. Save it as text again, or remove that byte"
+        )
+
+
+def _wrong_type(name: str, kind: str) -> str:
+    return (
+        f"{name} is {kind}. Save its content as .txt or .csv and try again. "
+        f"Supported: {TEXT_EXTENSIONS}"
+    )
+
+
+def _zip_kind(data: bytes) -> str:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = archive.namelist()[:200]
+    except (zipfile.BadZipFile, OSError):
+        return "a zip archive"
+    for prefix, kind in _OFFICE_MEMBERS.items():
+        if any(name.startswith(prefix) for name in names):
+            return kind
+    if "mimetype" in names and "content.xml" in names:
+        return "an OpenDocument file"
+    return "a zip archive"
+
+
+def _is_clutter(member: zipfile.ZipInfo) -> bool:
+    """Folders, and what macOS adds on its own."""
+    name = member.filename
+    return member.is_dir() or name.startswith("__MACOSX/") or Path(name).name.startswith("._")
+
+
+def _check_members(name: str, members: list[zipfile.ZipInfo], limits: Limits) -> None:
+    if not members:
+        raise InputError(f"{name} holds no files. Nothing was added")
+    if len(members) > limits.zip_members:
+        raise InputError(
+            f"{name} holds {len(members):,} files; the limit is {limits.zip_members:,}. "
+            "Join small files into one .jsonl or .csv"
+        )
+    for member in members:
+        parts = member.filename.replace("\\", "/").split("/")
+        if member.filename.startswith(("/", "\\")) or ".." in parts or ":" in parts[0]:
+            raise InputError(
+                f'{name} holds the path "{member.filename}", which leaves the archive. '
+                "Zip the files again without it"
+            )
+        if member.flag_bits & 0x1:
+            raise InputError(f'{name}: "{member.filename}" is encrypted. Zip it without a password')
+        if member.filename.lower().endswith(".zip"):
+            raise InputError(
+                f'{name} holds another archive, "{member.filename}". Unpack that one first'
+            )
+
+
+def _unpack(
+    name: str, archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], limits: Limits
+) -> list[SourceFile]:
+    files, room = [], limits.zip_unpacked_mb * 1_000_000
+    for member in members:
+        with archive.open(member) as stream:
+            data = stream.read(room + 1)  # never trusts the size in the header
+        room -= len(data)
+        if room < 0:
+            raise InputError(
+                f"{name} unpacks to more than {limits.zip_unpacked_mb} MB. "
+                "Split it into smaller archives"
+            )
+        files.append(SourceFile(member.filename, data))
+    return files

@@ -1,0 +1,106 @@
+"""Raw text becomes sentences and tokens, with offsets into the text as uploaded."""
+
+import sys
+from collections.abc import Iterable, Sequence
+
+import regex
+import sentencex
+
+from engine.settings import LIMITS
+from engine.text import Document, Sentence
+
+# Scripts written without spaces: one character, one token, so that phrases match inside a run.
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}"
+# A run of letters, combining marks, digits and invisible joiners, or any one other character:
+# "Selegiline-induced" is three tokens, as in the benchmark.
+_TOKEN = regex.compile(
+    rf"[{_UNSPACED}]\p{{M}}*|[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}--[{_UNSPACED}]]+|\S", regex.V1
+)
+# The splitter stops with a fault at multi-byte spaces and control characters next to a full stop,
+# so it is shown a view of the same length in which they are plain spaces.
+_UNSAFE_FOR_SPLITTER = regex.compile(r"[^\S\n\r ]|(?![\n\r])\p{C}")
+_BLANK_LINE = regex.compile(r"\r?\n[^\S\n]*\r?\n|\r[^\S\n\r]*\r")
+
+
+def tokenize(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return the tokens of `text` and where each begins.
+
+    >>> tokenize("Selegiline-induced rash")
+    (('Selegiline', '-', 'induced', 'rash'), (0, 10, 11, 19))
+    """
+    matches = list(_TOKEN.finditer(text))
+    # Interning keeps one copy of each distinct token, however large the corpus.
+    tokens = tuple(sys.intern(match.group()) for match in matches)
+    return tokens, tuple(match.start() for match in matches)
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """Return (start, end) of each sentence, without the white space around it.
+
+    >>> split_sentences("Dr. Roy gave 5 mg i.v. daily. It helped.\\n\\nNext")
+    [(0, 29), (30, 40), (42, 46)]
+    """
+    bounds = []
+    for start, end in _paragraphs(text):
+        view = _UNSAFE_FOR_SPLITTER.sub(" ", text[start:end])
+        for piece in sentencex.get_sentence_boundaries("en", view):
+            bounds.append((start + piece["start_index"], start + piece["end_index"]))
+    return [trimmed for bound in bounds if (trimmed := _trim(text, *bound))]
+
+
+def make_document(id: str, text: str) -> Document:
+    """Return `text` as a document, split into sentences and tokens."""
+    sentences: list[Sentence] = []
+    cut = 0
+    for start, end in split_sentences(text):
+        piece = text[start:end]
+        tokens, starts = tokenize(piece)
+        cut += len(tokens) > LIMITS.sentence_tokens
+        for first in range(0, len(tokens), LIMITS.sentence_tokens):
+            last = min(first + LIMITS.sentence_tokens, len(tokens)) - 1
+            offset = starts[first]
+            sentences.append(
+                Sentence(
+                    document_id=id,
+                    index=len(sentences),
+                    start=start + offset,
+                    text=piece[offset : starts[last] + len(tokens[last])],
+                    tokens=tokens[first : last + 1],
+                    starts=tuple(s - offset for s in starts[first : last + 1])
+                    if offset
+                    else starts[first : last + 1],
+                )
+            )
+    return Document(id, text, tuple(sentences), cut_sentences=cut)
+
+
+def make_tokenized_document(id: str, token_lists: Iterable[Sequence[str]]) -> Document:
+    """Return a document from tokens that are given: spaces between them, a line a sentence."""
+    sentences: list[Sentence] = []
+    start = 0
+    for index, given in enumerate(tokens for tokens in token_lists if tokens):
+        tokens = tuple(sys.intern(token) for token in given)
+        starts, position = [], 0
+        for token in tokens:
+            starts.append(position)
+            position += len(token) + 1
+        sentences.append(Sentence(id, index, start, " ".join(tokens), tokens, tuple(starts)))
+        start = sentences[-1].end + 1
+    text = "\n".join(sentence.text for sentence in sentences)
+    return Document(id, text, tuple(sentences), tokens_given=True)
+
+
+def _paragraphs(text: str) -> list[tuple[int, int]]:
+    """A blank line always ends a sentence, whatever the splitter thinks of line endings."""
+    paragraphs, start = [], 0
+    for blank in _BLANK_LINE.finditer(text):
+        paragraphs.append((start, blank.start()))
+        start = blank.end()
+    return [*paragraphs, (start, len(text))]
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+    piece = text[start:end]
+    left = len(piece) - len(piece.lstrip())
+    right = len(piece.rstrip())
+    return (start + left, start + right) if left < right else None
