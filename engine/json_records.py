@@ -1,0 +1,98 @@
+"""JSON and JSON-lines files become records with line numbers, their faults named."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from engine.files import SourceFile, decode
+from engine.settings import ReadOptions
+from engine.text import InputError
+
+_LONE_SURROGATE = range(0xD800, 0xE000)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    line: int  # 1-based line in a .jsonl file, 1-based position in a .json list
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    items: tuple[Record, ...]
+    encoding: str
+    notes: tuple[str, ...] = ()
+
+
+def read_records(file: SourceFile, options: ReadOptions) -> Records:
+    """Return the records of a JSON list, a single JSON value, or one JSON value a line.
+
+    A line that is not JSON is an error that names it, or is left out and counted when
+    `options.skip_bad_lines` is set.
+    """
+    decoded = decode(file, options.encoding)
+    text = decoded.text.removeprefix("\ufeff")
+    whole = _whole(text)
+    if whole is not None:
+        values = whole if isinstance(whole, list) else [whole]
+        items = [Record(i, _mended(value)) for i, value in enumerate(values, start=1)]
+        if not items:
+            raise InputError(f"{file.name} holds an empty list. Nothing was added")
+        return Records(tuple(items), decoded.encoding, decoded.notes)
+    items, bad = _lines(file, text)
+    notes = decoded.notes
+    if bad and not options.skip_bad_lines:
+        line, fault = bad[0]
+        raise InputError(
+            f"{file.name} line {line:,}: not valid JSON ({fault}). "
+            f"{len(bad):,} of {len(items) + len(bad):,} lines. Correct it, or skip bad lines"
+        )
+    if bad:
+        where = ", ".join(f"{line:,}" for line, _ in bad[:5])
+        notes = (*notes, f"{len(bad):,} lines that are not JSON left out (lines {where} …)")
+    return Records(tuple(items), decoded.encoding, notes)
+
+
+def _whole(text: str) -> Any:
+    """The file as one JSON value, or None when it is JSON lines (or broken)."""
+    if text.lstrip()[:1] not in ("[", "{"):
+        return None
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+
+
+def _lines(file: SourceFile, text: str) -> tuple[list[Record], list[tuple[int, str]]]:
+    items: list[Record] = []
+    bad: list[tuple[int, str]] = []
+    # Not splitlines(): JSON strings may hold U+2028 and other line ends that JSON allows.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            items.append(Record(number, _mended(json.loads(line))))
+        except json.JSONDecodeError as error:
+            bad.append((number, f"{error.msg} at column {error.colno}"))
+        except RecursionError:
+            bad.append((number, "nested too deeply"))
+    if not items and bad and file.extension == ".json":
+        number, fault = bad[0]
+        raise InputError(f"{file.name} line {number:,}: not valid JSON ({fault}). Correct it")
+    return items, bad
+
+
+def _mended(value: Any) -> Any:
+    """Half of a surrogate pair ("\\ud83d" alone) cannot be written as UTF-8; it becomes U+FFFD.
+
+    The length stays the same, so offsets stay right.
+    """
+    if isinstance(value, str):
+        if any(ord(c) in _LONE_SURROGATE for c in value):
+            return "".join("\ufffd" if ord(c) in _LONE_SURROGATE else c for c in value)
+        return value
+    if isinstance(value, list):
+        return [_mended(item) for item in value]
+    if isinstance(value, dict):
+        return {_mended(key): _mended(item) for key, item in value.items()}
+    return value
