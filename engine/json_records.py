@@ -1,6 +1,7 @@
 """JSON and JSON-lines files become records with line numbers, their faults named."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ from engine.files import SourceFile, decode
 from engine.settings import ReadOptions
 from engine.text import InputError
 
-_LONE_SURROGATE = range(0xD800, 0xE000)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,7 @@ def _mended(value: Any) -> Any:
     The length stays the same, so offsets stay right.
     """
     if isinstance(value, str):
-        if any(ord(c) in _LONE_SURROGATE for c in value):
-            return "".join("\ufffd" if ord(c) in _LONE_SURROGATE else c for c in value)
-        return value
+        return _LONE_SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
         return [_mended(item) for item in value]
     if isinstance(value, dict):
