@@ -1,0 +1,98 @@
+"""Glossa's engine: a dictionary and raw text become a named-entity tagger.
+
+    documents = read_corpus([read_source("notes.txt")]).documents    # files -> documents
+    dictionaries = read_dictionaries([read_source("Disease.txt")])   # files -> phrases by type
+    labels = label(documents, dictionaries, "balanced")              # -> distant labels
+    coverage(labels)                                                 # how far they reach
+    conflicts(labels, sentences)                                     # where two types meet
+    evaluate_documents(documents, gold, entities)                    # where gold exists
+    draw_sample(kept_matches(labels, sentences))                     # where it does not
+    write_corpus(Corpus(documents, entities), "entities.csv")        # -> any format
+"""
+
+from engine.alignment import align, gold_of
+from engine.audit import audit
+from engine.checking import (
+    Decision,
+    checked_precision,
+    decisions_from_gold,
+    draw_sample,
+    kept_matches,
+    noisy_phrases,
+    read_decisions,
+    store_decision,
+    wilson_interval,
+)
+from engine.coverage import (
+    coverage,
+    coverage_along,
+    coverage_by_dictionary,
+    coverage_by_type,
+    missing_candidates,
+    phrase_usage,
+)
+from engine.dictionary import Dictionary, Phrase, first_share, mute, relabel, unmute
+from engine.dictionary_files import read_dictionaries, read_dictionary
+from engine.distant import DistantLabels, conflicts, dictionary_entities, label
+from engine.files import SourceFile, read_source
+from engine.formats import FORMATS, WriteOptions, detect_format, read_corpus, write_corpus
+from engine.metrics import Evaluation, Scores, evaluate, evaluate_documents
+from engine.settings import LIMITS, MATCH_PRESETS, MatchOptions, ReadOptions
+from engine.text import Corpus, Document, Entity, InputError, Sentence, Span
+from engine.tokenization import make_document, make_tokenized_document
+
+__all__ = [
+    "FORMATS",
+    "LIMITS",
+    "MATCH_PRESETS",
+    "Corpus",
+    "Decision",
+    "Dictionary",
+    "DistantLabels",
+    "Document",
+    "Entity",
+    "Evaluation",
+    "InputError",
+    "MatchOptions",
+    "Phrase",
+    "ReadOptions",
+    "Scores",
+    "Sentence",
+    "SourceFile",
+    "Span",
+    "WriteOptions",
+    "align",
+    "audit",
+    "checked_precision",
+    "conflicts",
+    "coverage",
+    "coverage_along",
+    "coverage_by_dictionary",
+    "coverage_by_type",
+    "decisions_from_gold",
+    "detect_format",
+    "dictionary_entities",
+    "draw_sample",
+    "evaluate",
+    "evaluate_documents",
+    "first_share",
+    "gold_of",
+    "kept_matches",
+    "label",
+    "make_document",
+    "make_tokenized_document",
+    "missing_candidates",
+    "mute",
+    "noisy_phrases",
+    "phrase_usage",
+    "read_corpus",
+    "read_decisions",
+    "read_dictionaries",
+    "read_dictionary",
+    "read_source",
+    "relabel",
+    "store_decision",
+    "unmute",
+    "wilson_interval",
+    "write_corpus",
+]

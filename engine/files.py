@@ -95,6 +95,12 @@ def decode(file: SourceFile, encoding: str | None = None) -> Decoded:
     if not file.data.strip():
         raise InputError(f"{file.name} is empty ({len(file.data)} bytes). Nothing was added")
     refuse_binary(file)
+    decoded = _decode(file, encoding)
+    _refuse_nul(file.name, decoded.text)
+    return decoded
+
+
+def _decode(file: SourceFile, encoding: str | None) -> Decoded:
     if encoding:
         return Decoded(_decode_as(file, encoding), encoding)
     for mark, name in _BYTE_ORDER_MARKS:
@@ -102,7 +108,6 @@ def decode(file: SourceFile, encoding: str | None = None) -> Decoded:
             return Decoded(_decode_as(file, name), name)
     if guess := _utf16_without_mark(file.data):
         return Decoded(_decode_as(file, guess), guess, (f"read as {guess.upper()}",))
-    _refuse_nul(file)
     try:
         return Decoded(file.data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError as error:
@@ -228,12 +233,12 @@ def _utf16_without_mark(data: bytes) -> str | None:
     return None
 
 
-def _refuse_nul(file: SourceFile) -> None:
-    position = file.data.find(b"\0")
+def _refuse_nul(name: str, text: str) -> None:
+    position = text.find("\0")
     if position >= 0:
-        line = file.data.count(b"\n", 0, position) + 1
+        line = text.count("\n", 0, position) + 1
         raise InputError(
-            f"{file.name} line {line:,} holds a NUL byte (position {position:,}), so it is not "
+            f"{name} line {line:,} holds a NUL byte (character {position:,}), so it is not "
             "plain text. Save it as text again, or remove that byte"
         )
 

@@ -9,7 +9,7 @@ from engine.files import SourceFile, decode
 from engine.settings import ReadOptions
 from engine.text import InputError
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def _whole(text: str) -> Any:
         return None
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return None
 
 
@@ -75,8 +75,8 @@ def _lines(file: SourceFile, text: str) -> tuple[list[Record], list[tuple[int, s
             items.append(Record(number, _mended(json.loads(line))))
         except json.JSONDecodeError as error:
             bad.append((number, f"{error.msg} at column {error.colno}"))
-        except RecursionError:
-            bad.append((number, "nested too deeply"))
+        except (ValueError, RecursionError):
+            bad.append((number, "nested too deeply, or a number too long"))
     if not items and bad and file.extension == ".json":
         number, fault = bad[0]
         raise InputError(f"{file.name} line {number:,}: not valid JSON ({fault}). Correct it")
@@ -84,12 +84,12 @@ def _lines(file: SourceFile, text: str) -> tuple[list[Record], list[tuple[int, s
 
 
 def _mended(value: Any) -> Any:
-    """Half of a surrogate pair ("\\ud83d" alone) cannot be written as UTF-8; it becomes U+FFFD.
+    """Half a surrogate pair cannot be written as UTF-8, nor NUL in most formats: U+FFFD instead.
 
     The length stays the same, so offsets stay right.
     """
     if isinstance(value, str):
-        return _LONE_SURROGATE.sub("\ufffd", value)
+        return _UNWRITABLE.sub("\ufffd", value)
     if isinstance(value, list):
         return [_mended(item) for item in value]
     if isinstance(value, dict):

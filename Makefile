@@ -1,0 +1,92 @@
+# `make` alone lists the targets. Everything is installed into .venv inside this checkout, with
+# relative paths only, so that the checkout may live in a folder whose name has spaces.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PORT ?= 8501
+ADDRESS ?= localhost
+WORKERS ?= 2
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+PY := .venv/bin/python
+VENV := .venv/.made
+APP := .venv/.app-installed
+DEV := .venv/.dev-installed
+
+.PHONY: help app test check lint types format bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+app: $(APP) ## Start the app with the sample project (PORT=8501, ADDRESS=localhost)
+	@echo "Glossa: http://$(ADDRESS):$(PORT) (stop with Ctrl+C)"
+	@PYTHONPATH=. exec $(PY) -m streamlit run ui/app.py \
+		--server.address "$(ADDRESS)" --server.port "$(PORT)"
+
+test: export OMP_NUM_THREADS = 1
+test: $(DEV) ## Run all tests, those in a real browser last (WORKERS=2)
+	@$(PY) tests/browser/get_browser.py
+	@$(PY) -m pytest -q -n "$(WORKERS)" -m "not browser"
+	@if ls tests/browser/test_*.py >/dev/null 2>&1; then \
+		$(PY) -m pytest -q -m browser tests/browser; \
+	fi
+
+check: test lint types ## Run what has to pass before a change goes in: test, lint, types
+
+lint: $(DEV) ## Check style and formatting
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+
+types: $(DEV) ## Check types: strict in engine, checked in ui
+	@$(PY) -m mypy engine $(if $(wildcard ui/*.py),ui)
+
+format: $(DEV) ## Format the code and put imports in order
+	@$(PY) -m ruff check --select I --fix .
+	@$(PY) -m ruff format .
+
+bench: ## Say how to measure speed and quality
+	@echo "Each script in bench/ measures one thing and prints a table, then one line of JSON:"
+	@for script in bench/*.py; do \
+		if [ -e "$$script" ]; then echo "  $(PY) -m bench.$$(basename "$$script" .py)"; fi; \
+	done
+	@echo "Options: add --help. Recorded figures, with their commit: bench/README.md"
+
+clean: ## Delete .venv and all caches; projects in data/ stay
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp is newer than its requirements file exactly when there is nothing to install.
+$(VENV):
+	@if [ ! -x $(PY) ]; then \
+		for python in python3.11 python3; do \
+			if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+				found=$$python; break; \
+			fi; \
+		done; \
+		if [ -z "$$found" ]; then \
+			echo "Glossa needs Python 3.11 or newer, and found none on this machine's PATH." >&2; \
+			echo "Install Python 3.11, then run make again." >&2; \
+			exit 1; \
+		fi; \
+		echo "Making .venv with $$found"; \
+		"$$found" -m venv .venv || { \
+			rm -rf .venv; \
+			echo "Python could not make .venv; on Debian and Ubuntu: apt install python3-venv" >&2; \
+			exit 1; \
+		}; \
+	fi
+	@touch $@
+
+$(APP): requirements.txt | $(VENV)
+	@echo "Installing requirements.txt into .venv (a few minutes the first time)"
+	@$(PY) -m pip install --quiet -r requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt requirements.txt | $(VENV)
+	@echo "Installing requirements-dev.txt into .venv (a few minutes the first time)"
+	@$(PY) -m pip install --quiet -r requirements-dev.txt
+	@touch $(APP) $@

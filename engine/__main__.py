@@ -1,0 +1,195 @@
+"""The command line: what the app does, a person can type.
+
+    python -m engine label TEXT... --dictionary DICT... --out FILE
+    python -m engine score --gold FILE --predicted FILE
+    python -m engine convert FILE --out FILE
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from engine.commands.convert import convert_command
+from engine.commands.label import label_command
+from engine.commands.score import score_command
+from engine.formats import FORMATS
+from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS
+from engine.text import InputError
+
+_READABLE = "txt, csv, tsv, jsonl, json, conll, bio, iob2, pubtator, brat, or a zip of these"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0, or 2 when the input is at fault."""
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    try:
+        options.run(options)
+    except InputError as error:
+        print(f"engine {options.command}: {_sentence(str(error))}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"engine {options.command}: stopped; nothing was written.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output (head, less) has gone; what is left has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="python -m engine",
+        description="Turn a dictionary and raw text into labeled entities, without annotations.",
+        epilog="Run a command with --help for its options and an example.",
+    )
+    commands_parser = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_label(commands_parser)
+    _add_score(commands_parser)
+    _add_convert(commands_parser)
+    return parser
+
+
+_Subparsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _add_label(parsers: _Subparsers) -> None:
+    parser = _command(
+        parsers,
+        "label",
+        "label text with dictionaries; print how far they reach and how precise they are",
+        "python -m engine label sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
+        "--gold sample_data/gold.csv --out labels.csv",
+    )
+    parser.add_argument("text", nargs="+", metavar="TEXT", help=f"text files ({_READABLE})")
+    parser.add_argument(
+        "--dictionary",
+        nargs="+",
+        required=True,
+        metavar="DICT",
+        help="dictionaries: Type.txt, csv/tsv with term and label, patterns.jsonl, json, or a zip",
+    )
+    parser.add_argument(
+        "--match",
+        choices=list(MATCH_PRESETS),
+        default=DEFAULT_MATCH_PRESET,
+        help="how freely phrases match: strict = the very same tokens; balanced = any case, short "
+        "acronyms as written; loose = also accents, plurals, hyphens (default: %(default)s)",
+    )
+    parser.add_argument("--type", metavar="TYPE", help="entity type of phrases that name none")
+    parser.add_argument(
+        "--mute", nargs="+", default=[], metavar="PHRASE", help="phrases that must not match"
+    )
+    parser.add_argument("--gold", metavar="FILE", help="human labels, to score against")
+    parser.add_argument(
+        "--sample",
+        metavar="FILE",
+        help="write a random sample of matches to judge: fill its verdict column with y, n or u",
+    )
+    parser.add_argument(
+        "--sample-size", type=_count, default=50, metavar="N", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--checked", metavar="FILE", help="a filled-in sample; prints precision with intervals"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
+    parser.add_argument(
+        "--workers",
+        type=_count,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes for large texts (default: one a core)",
+    )
+    _add_reading(parser)
+    _add_writing(parser)
+    parser.set_defaults(run=label_command)
+
+
+def _add_score(parsers: _Subparsers) -> None:
+    parser = _command(
+        parsers,
+        "score",
+        "compare predicted entities with gold ones: strict precision, recall and F1 per type",
+        "python -m engine score --gold sample_data/gold.csv --predicted labels.csv",
+    )
+    parser.add_argument("--gold", required=True, metavar="FILE", help="human labels")
+    parser.add_argument("--predicted", required=True, metavar="FILE", help="what to score")
+    parser.add_argument("--text", nargs="+", default=[], metavar="TEXT", help="the texts, when "
+                        "neither file holds them; adds token scores and kinds of errors")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    _add_reading(parser)
+    parser.set_defaults(run=score_command)
+
+
+def _add_convert(parsers: _Subparsers) -> None:
+    parser = _command(
+        parsers,
+        "convert",
+        "rewrite a file in another format, its entities with it",
+        "python -m engine convert labels.csv --text sample_data/train.jsonl --out labels.conll",
+    )
+    parser.add_argument("file", metavar="FILE", help=f"what to convert ({_READABLE})")
+    parser.add_argument("--from", dest="source_format", metavar="FORMAT", help="format of FILE, "
+                        "when its name and content don't tell", choices=list(FORMATS))
+    parser.add_argument("--text", nargs="+", default=[], metavar="TEXT",
+                        help="the texts, when FILE is an entities CSV")
+    _add_reading(parser)
+    _add_writing(parser)
+    parser.set_defaults(run=convert_command)
+
+
+def _command(
+    parsers: _Subparsers, name: str, help: str, example: str
+) -> argparse.ArgumentParser:
+    return parsers.add_parser(
+        name,
+        help=help,
+        description=help[0].upper() + help[1:] + ".",
+        epilog=f"Example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("reading")
+    group.add_argument("--text-column", metavar="NAME", help="column or key that holds the text")
+    group.add_argument("--id-column", metavar="NAME", help="column or key that holds the id")
+    group.add_argument("--lines", action="store_true", help=".txt: one document a line")
+    group.add_argument("--encoding", metavar="NAME", help="encoding, when detection is wrong")
+    group.add_argument(
+        "--skip-bad-lines", action="store_true", help="leave out lines that can't be read"
+    )
+
+
+def _add_writing(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("writing")
+    group.add_argument("--out", required=parser.prog.endswith("convert"), metavar="FILE",
+                       help="file to write; its ending chooses the format")
+    group.add_argument(
+        "--format",
+        choices=[name for name, format in FORMATS.items() if format.write],
+        metavar="FORMAT",
+        help="format, when the ending doesn't tell: "
+        + ", ".join(name for name, format in FORMATS.items() if format.write),
+    )
+    group.add_argument("--essential", action="store_true", help="entities CSV: few columns only")
+    group.add_argument("--excel", action="store_true", help="CSV: safe to open in Excel")
+    group.add_argument("--utf16-offsets", action="store_true", help="Label Studio: browser offsets")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, got {number}")
+    return number
+
+
+def _sentence(message: str) -> str:
+    message = message.rstrip()
+    return message if message.endswith((".", "?", "!")) else f"{message}."
+
+
+if __name__ == "__main__":
+    sys.exit(main())

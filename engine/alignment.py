@@ -1,0 +1,113 @@
+"""Annotations of one file are laid over the documents of another that hold the same text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engine.text import Corpus, Document, Entity, InputError
+
+
+_HUMAN = frozenset(("gold", "review", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """Entities by the ids and offsets of the documents asked for, and what could not be placed."""
+
+    entities: Mapping[str, tuple[Entity, ...]]
+    notes: tuple[str, ...] = ()
+
+
+def gold_of(corpus: Corpus) -> Corpus:
+    """Return the corpus with its human labels only; with none, nothing is annotated.
+
+    An entity that names no method counts as human.
+    """
+    methods = {entity.method for of in corpus.entities.values() for entity in of}
+    if methods and not methods & _HUMAN:
+        return replace(corpus, entities={})
+    kept = {
+        id: tuple(entity for entity in of if entity.method in _HUMAN)
+        for id, of in corpus.entities.items()
+    }
+    return replace(corpus, entities=kept)
+
+
+def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
+    """Return the entities of `annotated` at their places in `documents`.
+
+    A file without text (entities CSV) is matched by document id. With text, a document is matched
+    by id or else by its letters, and white space may differ: tokenized gold fits raw text.
+    """
+    if not annotated.entities:
+        raise InputError(
+            f"{_names(annotated)} holds no annotations. "
+            "Gold can be CoNLL, JSONL with spans, PubTator, brat or an entities CSV"
+        )
+    targets = {document.id: document for document in documents}
+    by_letters = {_letters(document.text): document for document in documents}
+    sources = {document.id: document for document in annotated.documents}
+    entities: dict[str, tuple[Entity, ...]] = {}
+    strangers: list[str] = []
+    for id, of in annotated.entities.items():
+        source = sources.get(id)
+        target = targets.get(id)
+        if source is not None and (target is None or _letters(target.text) != _letters(source.text)):
+            target = by_letters.get(_letters(source.text))
+        if target is None:
+            strangers.append(id)
+        elif source is None or source.text == target.text:
+            entities[target.id] = _checked(target, of, annotated)
+        else:
+            entities[target.id] = _moved(source, target, of)
+    if not entities:
+        raise InputError(
+            f"{_names(annotated)} annotates none of these documents: neither an id nor a text is "
+            f'the same (its first document is "{strangers[0]}", the first here is '
+            f'"{documents[0].id if documents else "none"}"). Give gold for the same documents'
+        )
+    notes = (
+        (f"{len(strangers):,} annotated documents are not among these texts, "
+         f'e.g. "{strangers[0]}"',)
+        if strangers
+        else ()
+    )
+    return Aligned(entities, notes)
+
+
+def _names(corpus: Corpus) -> str:
+    return ", ".join(report.name for report in corpus.files) or "this file"
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def _checked(
+    target: Document, entities: Sequence[Entity], annotated: Corpus
+) -> tuple[Entity, ...]:
+    for entity in entities:
+        if entity.end > len(target.text):
+            raise InputError(
+                f'{_names(annotated)}: an entity at {entity.start}-{entity.end} lies outside '
+                f'document "{target.id}", which has {len(target.text):,} characters. '
+                "Was it made from another version of the text?"
+            )
+    return tuple(entities)
+
+
+def _moved(
+    source: Document, target: Document, entities: Sequence[Entity]
+) -> tuple[Entity, ...]:
+    """The same letters in the same order: the n-th letter of one is the n-th of the other."""
+    places = [i for i, c in enumerate(target.text) if not c.isspace()]
+    rank, letters_before = 0, []
+    for char in source.text:
+        letters_before.append(rank)
+        rank += not char.isspace()
+    letters_before.append(rank)
+    moved = []
+    for entity in entities:
+        first, last = letters_before[entity.start], letters_before[entity.end] - 1
+        if first <= last:
+            moved.append(replace(entity, start=places[first], end=places[last] + 1))
+    return tuple(moved)

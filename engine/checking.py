@@ -1,0 +1,262 @@
+"""A sample of matches, judged by a person, becomes precision with an interval: no gold needed."""
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from engine.audit import phrase_flags
+from engine.distant import DistantLabels
+from engine.text import Entity, InputError, Sentence, Span
+
+VERDICTS = ("correct", "wrong", "unsure")
+_Z = 1.959964  # two-sided 95 %
+# How many imagined judgements at the type's own precision a phrase starts with, so that one
+# wrong match out of one does not make it look hopeless.
+_PRIOR_JUDGEMENTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A person's judgement of one match; it outlives relabeling, since it names the text."""
+
+    document_id: str
+    start: int  # code points in the document
+    end: int
+    entity_type: str
+    verdict: str  # one of VERDICTS; "" takes an earlier one back
+
+    @property
+    def place(self) -> tuple[str, int, int, str]:
+        return (self.document_id, self.start, self.end, self.entity_type)
+
+    def __post_init__(self) -> None:
+        if self.verdict not in (*VERDICTS, ""):
+            raise ValueError(f"verdict must be one of {VERDICTS}, got {self.verdict!r}")
+
+
+Decisions = Mapping[tuple[str, int, int, str], Decision]
+
+
+# ---- storing --------------------------------------------------------------------------------
+
+
+def store_decision(path: str | Path, decision: Decision) -> None:
+    """Append a decision; it is on disk when this returns."""
+    line = json.dumps(asdict(decision), ensure_ascii=False) + "\n"
+    try:
+        with open(path, "ab") as stream:
+            stream.write(line.encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise InputError(
+            f"the decision could not be stored in {path}: {error.strerror or error}"
+        ) from error
+
+
+def read_decisions(path: str | Path) -> dict[tuple[str, int, int, str], Decision]:
+    """Return the stored decisions by place; of several at one place the last counts.
+
+    A last line cut short by a crash is passed over.
+    """
+    decisions: dict[tuple[str, int, int, str], Decision] = {}
+    if not Path(path).exists():
+        return decisions
+    lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            decision = Decision(**json.loads(line))
+        except (TypeError, ValueError) as error:
+            if number == len(lines):
+                break
+            raise InputError(f"{path} line {number}: not a decision ({error})") from None
+        decisions.pop(decision.place, None)
+        if decision.verdict:
+            decisions[decision.place] = decision
+    return decisions
+
+
+# ---- sampling -------------------------------------------------------------------------------
+
+
+def kept_matches(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.DataFrame:
+    """Return the kept matches with what a person needs to judge them.
+
+    Columns: document, start, end (code points), text, entity_type, phrase, dictionary, sentence
+    (index), context.
+    """
+    kept = labels.kept
+    credited = labels.phrases.take(kept["phrase"].to_numpy())
+    rows = []
+    for i, first, last, type_number in zip(
+        *(kept[name].tolist() for name in ("sentence", "start", "end", "type")), strict=True
+    ):
+        sentence = sentences[i]
+        start, end = sentence.offsets(Span(first, last, "match"))
+        surface = sentence.text[start - sentence.start : end - sentence.start]
+        rows.append((sentence.document_id, start, end, surface, labels.types[type_number - 1], i))
+    columns = ["document", "start", "end", "text", "entity_type", "sentence"]
+    table = pd.DataFrame(rows, columns=columns)
+    table.insert(5, "phrase", credited["phrase"].to_numpy())
+    table.insert(6, "dictionary", credited["dictionary"].to_numpy())
+    table["context"] = [sentences[i].text for i in table["sentence"]]
+    return table
+
+
+def draw_sample(matches: pd.DataFrame, size: int = 50, seed: int = 0) -> pd.DataFrame:
+    """Return a random sample of `kept_matches`, spread over types and dictionaries.
+
+    Each (type, dictionary) gets its share, and at least five. A larger sample contains the
+    smaller one, and a match that survives relabeling keeps its place in the order.
+    """
+    if matches.empty:
+        return matches
+    lots = [_lot(place, seed) for place in _places(matches)]
+    shuffled = matches.iloc[sorted(range(len(lots)), key=lots.__getitem__)]
+    parts = []
+    for _, stratum in shuffled.groupby(["entity_type", "dictionary"], sort=True):
+        share = math.ceil(size * len(stratum) / len(matches))
+        parts.append(stratum.head(max(share, 5)))
+    return pd.concat(parts)
+
+
+def _lot(place: tuple[str, int, int, str], seed: int) -> bytes:
+    return hashlib.sha256(repr((seed, place)).encode()).digest()
+
+
+# ---- estimating -----------------------------------------------------------------------------
+
+
+def wilson_interval(correct: float, total: float) -> tuple[float, float]:
+    """Return the 95 % Wilson interval of a share; (0, 1) when nothing was seen.
+
+    >>> [round(x, 3) for x in wilson_interval(42, 50)]
+    [0.715, 0.917]
+    """
+    if total <= 0:
+        return (0.0, 1.0)
+    share, z2 = correct / total, _Z * _Z
+    middle = (share + z2 / (2 * total)) / (1 + z2 / total)
+    half = _Z / (1 + z2 / total) * math.sqrt(share * (1 - share) / total + z2 / (4 * total**2))
+    return (max(0.0, middle - half), min(1.0, middle + half))
+
+
+def checked_precision(
+    matches: pd.DataFrame, decisions: Decisions, by: str = "entity_type"
+) -> pd.DataFrame:
+    """Return precision with its interval for each value of `by`, and for all together.
+
+    Columns: `by`, matches, checked, correct, unsure, precision, low, high. "Unsure" counts as
+    checked but not as judged. Judgements are weighted by how many matches of their (type,
+    dictionary) each stands for, and the interval uses the sample size that is worth.
+    """
+    table = _judged(matches, decisions)
+    weighted = table["judged"].where(table["judged"])
+    per_stratum = table.groupby(["entity_type", "dictionary"])["judged"]
+    table["weight"] = (per_stratum.transform("size") / per_stratum.transform("sum")).where(
+        weighted.notna()
+    )
+    rows = [_estimate(str(name), group) for name, group in table.groupby(by, sort=True)]
+    if len(rows) != 1:
+        rows.append(_estimate("all", table))
+    return pd.DataFrame(rows).rename(columns={"group": by})
+
+
+def noisy_phrases(matches: pd.DataFrame, decisions: Decisions) -> pd.DataFrame:
+    """Return the phrases by how many false matches they are estimated to make.
+
+    Columns: phrase, entity_type, dictionary, matches, checked, precision (of the checked), flags,
+    estimated_false.
+    """
+    table = _judged(matches, decisions)
+    by_type = checked_precision(matches, decisions).set_index("entity_type")["precision"]
+    rows = []
+    for (phrase, entity_type, dictionary), group in table.groupby(
+        ["phrase", "entity_type", "dictionary"], sort=True
+    ):
+        checked, correct = int(group["judged"].sum()), int(group["correct"].sum())
+        expected = by_type.get(entity_type)
+        prior = 1.0 if expected is None or pd.isna(expected) else float(expected)
+        estimate = (correct + _PRIOR_JUDGEMENTS * prior) / (checked + _PRIOR_JUDGEMENTS)
+        rows.append(
+            {
+                "phrase": phrase,
+                "entity_type": entity_type,
+                "dictionary": dictionary,
+                "matches": len(group),
+                "checked": checked,
+                "precision": correct / checked if checked else None,
+                "flags": "; ".join(phrase_flags(str(phrase))),
+                "estimated_false": checked - correct + (len(group) - checked) * (1 - estimate),
+            }
+        )
+    result = pd.DataFrame(rows)
+    if result.empty:
+        return result
+    result["is_flagged"] = result["flags"] != ""
+    result = result.sort_values(
+        ["estimated_false", "is_flagged", "matches", "phrase"],
+        ascending=[False, False, False, True],
+        ignore_index=True,
+    )
+    return result.drop(columns="is_flagged")
+
+
+def decisions_from_gold(
+    matches: pd.DataFrame, gold: Mapping[str, Iterable[Entity]]
+) -> dict[tuple[str, int, int, str], Decision]:
+    """Return what a person with the gold at hand would decide about each match of its documents."""
+    places = {(id, e.start, e.end, e.entity_type) for id, of in gold.items() for e in of}
+    decisions = {}
+    for place in _places(matches):
+        if place[0] in gold:
+            verdict = "correct" if place in places else "wrong"
+            decisions[place] = Decision(*place, verdict)
+    return decisions
+
+
+def _places(matches: pd.DataFrame) -> list[tuple[str, int, int, str]]:
+    return list(
+        zip(
+            *(matches[name].tolist() for name in ("document", "start", "end", "entity_type")),
+            strict=True,
+        )
+    )
+
+
+def _judged(matches: pd.DataFrame, decisions: Decisions) -> pd.DataFrame:
+    verdicts = [
+        decisions[place].verdict if place in decisions else "" for place in _places(matches)
+    ]
+    table = matches.copy()
+    table["correct"] = [verdict == "correct" for verdict in verdicts]
+    table["unsure"] = [verdict == "unsure" for verdict in verdicts]
+    table["judged"] = [verdict in ("correct", "wrong") for verdict in verdicts]
+    return table
+
+
+def _estimate(name: str, group: pd.DataFrame) -> dict[str, object]:
+    weights = group["weight"].dropna()
+    total = float(weights.sum())
+    share = float(weights[group["correct"]].sum()) / total if total else None
+    # Kish's effective sample size: unequal weights are worth fewer equal judgements.
+    worth = total**2 / float((weights**2).sum()) if total else 0.0
+    low, high = wilson_interval((share or 0.0) * worth, worth)
+    return {
+        "group": name,
+        "matches": len(group),
+        "checked": int(group["judged"].sum() + group["unsure"].sum()),
+        "correct": int(group["correct"].sum()),
+        "unsure": int(group["unsure"].sum()),
+        "precision": share,
+        "low": low,
+        "high": high,
+    }

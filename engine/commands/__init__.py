@@ -1,0 +1,1 @@
+"""The commands: files in, tables on the screen, a file out."""

@@ -1,0 +1,52 @@
+"""A sample of matches goes out as a CSV to be judged, and comes back with verdicts."""
+
+import argparse
+from collections.abc import Sequence
+
+from engine.checking import Decision, Decisions, draw_sample, kept_matches
+from engine.commands.terminal import say
+from engine.delimited import find_column, read_table
+from engine.distant import DistantLabels
+from engine.files import read_source, written_whole
+from engine.settings import ReadOptions
+from engine.text import InputError, Sentence
+
+_VERDICTS = {"y": "correct", "n": "wrong", "u": "unsure"}
+_COLUMNS = ["document", "start", "end", "text", "entity_type", "phrase", "dictionary", "context"]
+
+
+def write_sample(
+    options: argparse.Namespace, labels: DistantLabels, sentences: Sequence[Sentence]
+) -> None:
+    sample = draw_sample(kept_matches(labels, sentences), options.sample_size, options.seed)
+    sample = sample[_COLUMNS].assign(verdict="")
+    with written_whole(options.sample) as out:
+        out.write(sample.to_csv(index=False, lineterminator="\n").encode())
+    say(
+        f"\nWrote {len(sample):,} matches to judge to {options.sample}: put y, n or u under "
+        f"verdict, then run again with --checked {options.sample}."
+    )
+
+
+def read_checked(path: str) -> Decisions:
+    table = read_table(read_source(path), ReadOptions())
+    header, *rows = table.rows
+    names = ("document", "start", "end", "entity_type", "verdict")
+    places = [find_column(header.cells, (name,)) for name in names]
+    if None in places:
+        raise InputError(
+            f"{path} is not a sample written by --sample: it needs the columns {', '.join(names)}"
+        )
+    decisions: dict[tuple[str, int, int, str], Decision] = {}
+    for row in rows:
+        document, start, end, entity_type, verdict = (row.cells[i] for i in places if i is not None)
+        key = verdict.strip().lower()[:1]
+        if not key:
+            continue
+        if key not in _VERDICTS or not (start.isdigit() and end.isdigit()):
+            raise InputError(f'{path} line {row.line}: the verdict "{verdict}" is not y, n or u')
+        decision = Decision(document, int(start), int(end), entity_type, _VERDICTS[key])
+        decisions[decision.place] = decision
+    if not decisions:
+        raise InputError(f"{path} has no verdict yet. Put y, n or u in its verdict column")
+    return decisions

@@ -1,0 +1,94 @@
+"""`score`: gold and predicted entities become precision, recall and F1."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pandas as pd
+
+from engine import console
+from engine.alignment import align, gold_of
+from engine.commands.terminal import read_files, say
+from engine.metrics import Evaluation, Scores, compare_entities, evaluate_documents, overall
+from engine.text import InputError
+
+
+def score_command(options: argparse.Namespace) -> None:
+    """Compare predicted entities with gold ones and print the scores."""
+    gold = gold_of(read_files([options.gold], options))
+    predicted = read_files([options.predicted], options)
+    if not predicted.documents and not predicted.entities:
+        predicted = replace(predicted, entities=dict.fromkeys(gold.entities, ()))
+    documents = (
+        read_files(options.text, options).documents if options.text else ()
+    ) or gold.documents or predicted.documents
+    if documents:
+        in_gold = align(documents, gold).entities
+        found = align(documents, predicted).entities if any(predicted.entities.values()) else {}
+        evaluation = evaluate_documents(documents, in_gold, found)
+        _print_scores(options, evaluation.by_type, evaluation.overall, evaluation)
+        return
+    if not gold.entities:
+        raise InputError(f"{options.gold} holds no annotations to score against")
+    by_type = compare_entities(gold.entities, predicted.entities)
+    _print_scores(options, by_type, overall(by_type), None)
+
+
+def _print_scores(
+    options: argparse.Namespace,
+    by_type: Mapping[str, Scores],
+    total: Scores,
+    evaluation: Evaluation | None,
+) -> None:
+    if options.json:
+        result: dict[str, object] = {
+            "gold": options.gold,
+            "predicted": options.predicted,
+            "overall": _figures(total),
+            "by_type": {name: _figures(scores) for name, scores in by_type.items()},
+        }
+        if evaluation:
+            result["tokens"] = _figures(evaluation.tokens)
+            result["errors"] = dict(evaluation.errors)
+        say(json.dumps(result))
+    elif evaluation:
+        say_evaluation(evaluation)
+    else:
+        say(console.table(score_table(by_type, total)))
+
+
+def _figures(scores: Scores) -> dict[str, float | int | None]:
+    return {
+        "precision": scores.precision,
+        "recall": scores.recall,
+        "f1": scores.f1,
+        "correct": scores.correct,
+        "predicted": scores.predicted,
+        "support": scores.support,
+    }
+
+
+def say_evaluation(evaluation: Evaluation) -> None:
+    say(console.table(score_table(evaluation.by_type, evaluation.overall)))
+    errors = ", ".join(f"{count:,} {name}" for name, count in evaluation.errors.items())
+    say(
+        f"\nTokens: precision {console.percent(evaluation.tokens.precision)}, "
+        f"recall {console.percent(evaluation.tokens.recall)}. Errors: {errors}."
+    )
+
+
+def score_table(by_type: Mapping[str, Scores], total: Scores) -> pd.DataFrame:
+    rows = [
+        {
+            "type": name,
+            "precision %": scores.precision,
+            "recall %": scores.recall,
+            "F1 %": scores.f1,
+            "correct": scores.correct,
+            "predicted": scores.predicted,
+            "gold": scores.support,
+        }
+        for name, scores in [*by_type.items(), ("all", total)]
+    ]
+    return console.columns_of(rows)

@@ -1,0 +1,254 @@
+"""Dictionaries and sentences become distant labels: one class per token, 0 = unlabeled."""
+
+import multiprocessing
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.dictionary import Dictionary
+from engine.matching import Matcher
+from engine.resolution import KEPT, OUTCOMES, SAME_TYPE, Resolver
+from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
+from engine.text import Document, Entity, Sentence, Span
+
+_MATCH_COLUMNS = ("sentence", "start", "end", "type", "phrase", "outcome", "winner")
+_CHUNK_TOKENS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class DistantLabels:
+    """The labels of all sentences end to end, and every match behind them."""
+
+    types: tuple[str, ...]  # class i is types[i - 1]
+    labels: npt.NDArray[np.int16]  # (tokens,)
+    bounds: npt.NDArray[np.int64]  # (sentences + 1,): sentence i is labels[bounds[i]:bounds[i+1]]
+    # One row a match, kept or lost: sentence, start, end (token indices), type (class), phrase
+    # (row of `phrases`), outcome (see resolution.OUTCOMES), winner (row of `matches`, or -1).
+    matches: pd.DataFrame
+    also: pd.DataFrame  # match, phrase: further phrases with the same tokens and type
+    phrases: pd.DataFrame  # phrase, entity_type, canonical_id, dictionary
+
+    @property
+    def kept(self) -> pd.DataFrame:
+        return self.matches[self.matches["outcome"] == KEPT]
+
+    def of_sentence(self, i: int) -> npt.NDArray[np.int16]:
+        """Return the labels of sentence `i`."""
+        return self.labels[self.bounds[i] : self.bounds[i + 1]]
+
+    def spans(self) -> list[list[Span]]:
+        """Return the kept matches as spans, one list a sentence."""
+        spans: list[list[Span]] = [[] for _ in range(len(self.bounds) - 1)]
+        kept = self.kept
+        for i, start, end, type_number in zip(
+            *(kept[name].tolist() for name in ("sentence", "start", "end", "type")), strict=True
+        ):
+            spans[i].append(Span(start, end, self.types[type_number - 1]))
+        return spans
+
+
+def label(
+    documents: Sequence[Document],
+    dictionaries: Sequence[Dictionary],
+    options: MatchOptions | str = DEFAULT_MATCH_PRESET,
+    *,
+    workers: int = 1,
+    on_progress: Callable[[int], None] | None = None,
+) -> DistantLabels:
+    """Return the distant labels of the documents' sentences, in order.
+
+    `on_progress` is called with the number of sentences done since the last call. More than one
+    worker forks this process, which is safe only while it has no other threads.
+    """
+    default = MATCH_PRESETS[options] if isinstance(options, str) else options
+    # Phrase ids follow the dictionaries, so they are the same in every matcher.
+    resolvers = {
+        given: Resolver(Matcher(dictionaries, default, tokens_given=given), dictionaries)
+        for given in sorted({document.tokens_given for document in documents}) or [False]
+    }
+    tokens = [(s.tokens, d.tokens_given) for d in documents for s in d.sentences]
+    bounds = np.zeros(len(tokens) + 1, dtype=np.int64)
+    np.cumsum([len(of) for of, _ in tokens], out=bounds[1:])
+    chunks = _chunks(bounds)
+    parts = []
+    for part, (first, last) in zip(_run(resolvers, tokens, chunks, workers), chunks, strict=True):
+        parts.append(part)
+        if on_progress:
+            on_progress(last - first)
+    matches, also = _join(parts)
+    return DistantLabels(
+        types=next(iter(resolvers.values())).types,
+        labels=_paint(matches, bounds),
+        bounds=bounds,
+        matches=matches,
+        also=also,
+        phrases=next(iter(resolvers.values())).phrase_table(),
+    )
+
+
+def dictionary_entities(
+    labels: DistantLabels, documents: Sequence[Document]
+) -> Mapping[str, tuple[Entity, ...]]:
+    """Return the kept matches as entities by document, with the phrase that each came from."""
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    entities: dict[str, list[Entity]] = {document.id: [] for document in documents}
+    kept = labels.kept
+    credited = labels.phrases.take(kept["phrase"].to_numpy())
+    for i, start, end, type_number, phrase, canonical_id, source in zip(
+        *(kept[name].tolist() for name in ("sentence", "start", "end", "type")),
+        credited["phrase"],
+        credited["canonical_id"],
+        _sources(labels),
+        strict=True,
+    ):
+        span = Span(start, end, labels.types[type_number - 1])
+        entities[sentences[i].document_id].append(
+            Entity(
+                *sentences[i].offsets(span),
+                span.entity_type,
+                method="dictionary",
+                source=source,
+                in_dictionary=True,
+                matched_phrase=phrase,
+                canonical_id=canonical_id,
+            )
+        )
+    return {id: tuple(of) for id, of in entities.items()}
+
+
+def conflicts(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.DataFrame:
+    """Return one row for each match that lost to another type: winner, loser and the rule."""
+    losers = labels.matches[labels.matches["outcome"] > SAME_TYPE]
+    winners = labels.matches.loc[losers["winner"]]
+    phrases = labels.phrases["phrase"].to_numpy()
+    types = np.array(("", *labels.types), dtype=object)
+    return pd.DataFrame(
+        {
+            "document": [sentences[i].document_id for i in losers["sentence"]],
+            "sentence": losers["sentence"].to_numpy(),
+            "winner": phrases[winners["phrase"].to_numpy()],
+            "winner_type": types[winners["type"].to_numpy()],
+            "loser": phrases[losers["phrase"].to_numpy()],
+            "loser_type": types[losers["type"].to_numpy()],
+            "rule": [OUTCOMES[code] for code in losers["outcome"]],
+            "text": [sentences[i].text for i in losers["sentence"]],
+        }
+    )
+
+
+def credits(labels: DistantLabels) -> pd.DataFrame:
+    """Return (match, phrase) for every kept match and every phrase that accounts for it."""
+    kept = labels.kept
+    first = pd.DataFrame({"match": kept.index, "phrase": kept["phrase"].to_numpy()})
+    others = labels.also[labels.also["match"].isin(kept.index)]
+    return pd.concat([first, others], ignore_index=True)
+
+
+def _sources(labels: DistantLabels) -> list[str]:
+    """The dictionaries behind each kept match, by name."""
+    names = labels.phrases["dictionary"].to_numpy()
+    kept = labels.kept
+    sources = dict(zip(kept.index, names[kept["phrase"].to_numpy()], strict=True))
+    for match, phrase in zip(labels.also["match"], labels.also["phrase"], strict=True):
+        if match in sources and names[phrase] not in sources[match].split(";"):
+            sources[match] = f"{sources[match]};{names[phrase]}"
+    return list(sources.values())
+
+
+# ---- over many sentences --------------------------------------------------------------------
+
+_Resolvers = Mapping[bool, Resolver]
+_Tokens = Sequence[tuple[tuple[str, ...], bool]]
+_Part = tuple[list["array[int]"], list["array[int]"]]
+# What forked workers inherit: handing it over through a pipe would cost more than the matching.
+_inherited: tuple[_Resolvers, _Tokens] | None = None
+
+
+def _chunks(bounds: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Ranges of sentences with about the same number of tokens each."""
+    if len(bounds) == 1:
+        return []
+    targets = np.arange(_CHUNK_TOKENS, int(bounds[-1]), _CHUNK_TOKENS)
+    cuts = np.unique(np.concatenate(([0], np.searchsorted(bounds, targets), [len(bounds) - 1])))
+    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+
+
+def _run(
+    resolvers: _Resolvers, tokens: _Tokens, chunks: list[tuple[int, int]], workers: int
+) -> Iterator[_Part]:
+    can_fork = "fork" in multiprocessing.get_all_start_methods()
+    if workers < 2 or len(chunks) < 2 or not can_fork:
+        yield from (_match_chunk(resolvers, tokens, chunk) for chunk in chunks)
+        return
+    global _inherited
+    _inherited = (resolvers, tokens)
+    try:
+        with multiprocessing.get_context("fork").Pool(min(workers, len(chunks))) as pool:
+            yield from pool.imap(_match_inherited_chunk, chunks)
+    finally:
+        _inherited = None
+
+
+def _match_inherited_chunk(chunk: tuple[int, int]) -> _Part:
+    assert _inherited is not None
+    return _match_chunk(*_inherited, chunk)
+
+
+def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: tuple[int, int]) -> _Part:
+    columns = [array("i") for _ in _MATCH_COLUMNS]
+    also = [array("i"), array("i")]
+    for i in range(*chunk):
+        of, given = tokens[i]
+        first_row = len(columns[0])
+        for match in resolvers[given].matches(of):
+            row = (
+                i,
+                match.start,
+                match.end,
+                match.type_number,
+                match.phrase_ids[0],
+                match.outcome,
+                first_row + match.winner if match.winner >= 0 else -1,
+            )
+            for column, value in zip(columns, row, strict=True):
+                column.append(value)
+            for phrase_id in match.phrase_ids[1:]:
+                also[0].append(len(columns[0]) - 1)
+                also[1].append(phrase_id)
+    return columns, also
+
+
+def _join(parts: list[_Part]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put the parts end to end; rows that a part counted from its own beginning move along."""
+    sizes = [len(columns[0]) for columns, _ in parts]
+    shifts = np.concatenate(([0], np.cumsum(sizes)))[:-1].astype(np.int32)
+
+    def joined(arrays: list["array[int]"]) -> npt.NDArray[np.int32]:
+        return np.concatenate([np.zeros(0, np.int32), *(np.array(a, np.int32) for a in arrays)])
+
+    matches = {
+        name: joined([columns[k] for columns, _ in parts])
+        for k, name in enumerate(_MATCH_COLUMNS)
+    }
+    shift = np.repeat(shifts, sizes).astype(np.int32)
+    matches["winner"] = np.where(matches["winner"] < 0, -1, matches["winner"] + shift)
+    also_shift = np.repeat(shifts, [len(also[0]) for _, also in parts]).astype(np.int32)
+    also_match = joined([also[0] for _, also in parts]) + also_shift
+    also_phrase = joined([also[1] for _, also in parts])
+    return pd.DataFrame(matches), pd.DataFrame({"match": also_match, "phrase": also_phrase})
+
+
+def _paint(matches: pd.DataFrame, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int16]:
+    labels = np.zeros(int(bounds[-1]), dtype=np.int16)
+    kept = matches[matches["outcome"] == KEPT]
+    offsets = bounds[kept["sentence"].to_numpy()]
+    starts, ends = offsets + kept["start"].to_numpy(), offsets + kept["end"].to_numpy()
+    lengths = ends - starts
+    # Every token of every match at once: starts repeated, plus 0, 1, 2, … within each.
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    labels[np.repeat(starts, lengths) + within] = np.repeat(kept["type"].to_numpy(), lengths)
+    return labels

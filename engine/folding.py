@@ -1,0 +1,64 @@
+"""Tokens become the form in which phrases and text are compared."""
+
+import unicodedata
+
+import regex
+
+from engine.settings import MatchOptions
+
+_HYPHENS = frozenset("-‐‑‒–—―−﹣－")  # noqa: RUF001 - the look-alikes are the point
+_INVISIBLE = regex.compile(r"\p{Cf}")
+_SIBILANT_PLURALS = ("ches", "shes", "sses", "xes", "zes")
+_NOT_PLURALS = ("ss", "us", "is")
+
+
+def fold(token: str, options: MatchOptions) -> str:
+    """Return `token` as it is compared, "" for one that is passed over (a hyphen).
+
+    >>> from engine.settings import MATCH_PRESETS
+    >>> [fold(t, MATCH_PRESETS["loose"]) for t in ("Sjögren", "Tumors", "-")]
+    ['sjogren', 'tumor', '']
+    """
+    if options.ignore_hyphens and token in _HYPHENS:
+        return ""
+    if options.ignore_unicode_form and not token.isascii():
+        token = _INVISIBLE.sub("", unicodedata.normalize("NFKC", token)) or token
+    if options.ignore_accents and not token.isascii():
+        token = without_accents(token)
+    if options.ignore_case:
+        token = token.casefold()
+    if options.ignore_plurals:
+        token = singular(token)
+    return token
+
+
+def without_accents(token: str) -> str:
+    """Return `token` without its combining marks, unless it is made of nothing else."""
+    parts = unicodedata.normalize("NFD", token)
+    kept = "".join(c for c in parts if not unicodedata.combining(c))
+    return unicodedata.normalize("NFC", kept) or token
+
+
+def singular(token: str) -> str:
+    """Return an English plural without its ending, by spelling alone.
+
+    >>> [singular(t) for t in ("tumors", "biopsies", "rashes", "virus", "gas")]
+    ['tumor', 'biopsy', 'rash', 'virus', 'gas']
+    """
+    if len(token) < 4 or not token.endswith("s") or token.endswith(_NOT_PLURALS):
+        return token
+    if token.endswith("ies") and len(token) > 4:
+        return token[:-3] + "y"
+    if token.endswith(_SIBILANT_PLURALS):
+        return token[:-2]
+    return token[:-1]
+
+
+def is_acronym(phrase: str, longest: int) -> bool:
+    """Return whether `phrase` is all capitals with at most `longest` letters.
+
+    >>> is_acronym("IL-2", 4), is_acronym("Aids", 4), is_acronym("2", 4)
+    (True, False, False)
+    """
+    letters = [c for c in phrase if c.isalpha()]
+    return 0 < len(letters) <= longest and all(c.isupper() for c in letters)

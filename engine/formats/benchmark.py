@@ -1,0 +1,181 @@
+"""The paper's files (token, tag and class number a line) become a document with entities."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import IO
+
+import numpy as np
+
+from engine.files import SourceFile, decode
+from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.plain_text import decode_text
+from engine.formats.tagging import (
+    check_tag,
+    column_notes,
+    fit,
+    fit_notes,
+    written_name,
+    written_token,
+)
+from engine.settings import ReadOptions
+from engine.text import (
+    Corpus,
+    Document,
+    Entity,
+    FileReport,
+    Fitted,
+    InputError,
+    classes_from_spans,
+    entities_from_spans,
+    spans_from_classes,
+    spans_from_tags,
+    tags_from_spans,
+)
+from engine.tokenization import make_tokenized_document
+
+_LARGEST_CLASS = 999
+
+Columns = tuple[list[list[str]], list[list[str]], list[list[int]]]
+
+
+# ---- reading --------------------------------------------------------------------------------
+
+
+def read(file: SourceFile, options: ReadOptions) -> Corpus:
+    """Return the file as one document: its tags are gold, its class numbers the dictionary's."""
+    decoded = decode_text(file, options)
+    tokens, tags, classes = _parse(file.name, decoded.text)
+    document = make_tokenized_document(file.stem, tokens)
+    types, notes = _types(tags, classes)
+    entities: list[Entity] = []
+    for i, sentence in enumerate(document.sentences):
+        entities += entities_from_spans(sentence, spans_from_tags(tags[i]), "gold")
+        if any(classes[i]):
+            spans = spans_from_classes(np.array(classes[i]), types)
+            entities += entities_from_spans(sentence, spans, "dictionary")
+    report = FileReport(
+        name=file.name,
+        format="benchmark",
+        encoding=decoded.encoding,
+        delimiter=" ",
+        documents=1,
+        entities=len(entities),
+        notes=(*decoded.notes, *notes),
+    )
+    return Corpus((document,), {document.id: tuple(entities)}, (report,))
+
+
+def read_columns(file: SourceFile) -> Columns:
+    """Return tokens, tags and class numbers, each by sentence."""
+    return _parse(file.name, decode(file).text)
+
+
+def _parse(name: str, text: str) -> Columns:
+    tokens: list[list[str]] = [[]]
+    tags: list[list[str]] = [[]]
+    classes: list[list[int]] = [[]]
+    known: set[tuple[str, str]] = set()  # checked once each: files have many lines, few tags
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+        cells = line.split(" ")
+        if len(cells) == 3 and cells[0]:
+            token, tag, label = cells
+            if (tag, label) not in known:
+                _check(name, number, tag, label)
+                known.add((tag, label))
+            tokens[-1].append(token)
+            tags[-1].append(tag)
+            classes[-1].append(int(label))
+        elif line.strip():
+            raise InputError(
+                f'{name} line {number:,}: "{line[:40]}" is not a token, a tag and a class number '
+                "with one space between. Correct it"
+            )
+        elif tokens[-1]:
+            tokens.append([])
+            tags.append([])
+            classes.append([])
+    if not tokens[-1]:
+        del tokens[-1], tags[-1], classes[-1]
+    if not tokens:
+        raise InputError(f"{name} holds no tokens. Nothing was added")
+    return tokens, tags, classes
+
+
+def _check(name: str, line: int, tag: str, label: str) -> None:
+    try:
+        check_tag(tag)
+    except InputError as error:
+        raise InputError(f"{name} line {line:,}: {error}") from None
+    if not (label.isascii() and label.isdigit() and int(label) <= _LARGEST_CLASS):
+        raise InputError(
+            f'{name} line {line:,}: "{label[:40]}" is not a class number. '
+            f"Write 0 for no entity, or 1 to {_LARGEST_CLASS}"
+        )
+
+
+def _types(tags: list[list[str]], classes: list[list[int]]) -> tuple[tuple[str, ...], list[str]]:
+    """Name the class numbers, which the file does not, by the gold types they meet most often."""
+    meetings: Counter[tuple[int, str]] = Counter()
+    highest = 0
+    for of_sentence, labels in zip(tags, classes, strict=True):
+        for tag, label in zip(of_sentence, labels, strict=True):
+            if label:
+                highest = max(highest, label)
+                meetings[label, tag[2:]] += 1
+    if not highest:
+        return (), []
+    names: dict[int, str] = {}
+    for label, name in sorted(meetings, key=lambda pair: (-meetings[pair], pair)):
+        if name and label not in names and name not in names.values():
+            names[label] = name
+    types = tuple(names.get(label, f"class_{label}") for label in range(1, highest + 1))
+    return types, [f"classes read as {_listed(types)}, by the gold type each meets most often"]
+
+
+def _listed(types: Iterable[str]) -> str:
+    return ", ".join(f"{number} = {name}" for number, name in enumerate(types, start=1))
+
+
+# ---- writing --------------------------------------------------------------------------------
+
+
+def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+    """Write gold entities as tags and dictionary entities as class numbers, by order of name."""
+    types = sorted({e.entity_type for e in _of(corpus, "gold") + _of(corpus, "dictionary")})
+    fits: list[Fitted] = []
+    rows = 0
+    for document in corpus.documents:
+        gold, labels = (_fit(corpus, document, method) for method in ("gold", "dictionary"))
+        fits += [replace(gold, spans=()), replace(labels, spans=())]
+        for i, sentence in enumerate(document.sentences):
+            count = len(sentence.tokens)
+            tags = map(written_name, tags_from_spans(gold.spans[i], count))
+            classes = classes_from_spans(labels.spans[i], count, types)
+            tokens = map(written_token, sentence.tokens)
+            lines = [" ".join(map(str, row)) for row in zip(tokens, tags, classes, strict=True)]
+            out.write("\n".join([*lines, "", ""]).encode())
+            rows += count
+    return WriteReport(rows, (*fit_notes(fits), *column_notes(corpus), *_notes(corpus, types)))
+
+
+def _of(corpus: Corpus, method: str) -> list[Entity]:
+    return [e for entities in corpus.entities.values() for e in entities if e.method == method]
+
+
+def _fit(corpus: Corpus, document: Document, method: str) -> Fitted:
+    return fit(document, (e for e in corpus.entities.get(document.id, ()) if e.method == method))
+
+
+def _notes(corpus: Corpus, types: Sequence[str]) -> list[str]:
+    notes = [f"classes are {_listed(types)}"] if types else []
+    entities = sum(map(len, corpus.entities.values()))
+    other = entities - len(_of(corpus, "gold")) - len(_of(corpus, "dictionary"))
+    if other:
+        notes.append(f"{other:,} entities left out: neither gold nor dictionary")
+    if len(corpus.documents) > 1:
+        notes.append(f"{len(corpus.documents):,} documents are written as one")
+    return notes
+
+
+FORMAT = Format("benchmark", "the paper's format: token, tag, class number", (".txt",), read, write)

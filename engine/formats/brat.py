@@ -1,0 +1,200 @@
+"""brat's pairs of a .txt and an .ann file become documents with entities, and back as one zip."""
+
+import codecs
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import IO
+from urllib.parse import quote, unquote
+
+from engine.files import Decoded, SourceFile, decode, unzip
+from engine.formats.contract import Format, WriteOptions, WriteReport, surface
+from engine.formats.ids import unique_ids
+from engine.formats.plain_text import document_notes, fault_notes, parse_lines, split_lines
+from engine.formats.tagging import written_name
+from engine.settings import ReadOptions
+from engine.text import Corpus, Document, Entity, FileReport, InputError
+from engine.tokenization import make_document
+
+_ENTITY_LINE = re.compile(r"T\S*\t(\S+) (\d{1,15} \d{1,15}(?:;\d{1,15} \d{1,15})*)\t(.*)")
+_FRAGMENT = re.compile(r"[^\r\n]*[^\s][^\r\n]*")  # what lies between line breaks, unless blank
+_CONFIGURATION = "[entities]\n{}\n\n[relations]\n\n[events]\n\n[attributes]\n"
+_SKIPPED = "relations, events, attributes and notes skipped"
+_SPLIT = "entities left out: in pieces with other words between"
+
+
+# ---- reading --------------------------------------------------------------------------------
+
+
+def read(file: SourceFile, options: ReadOptions) -> Corpus:
+    """Return the documents of a zip archive of .txt and .ann files."""
+    return read_zip(unzip(file), options, name=file.name)
+
+
+def read_pair(text_file: SourceFile, ann_file: SourceFile, options: ReadOptions) -> Corpus:
+    """Return the document of one .txt file with the entities of its .ann file."""
+    return _read(text_file.name, [(text_file, ann_file)], options, Counter())
+
+
+def read_zip(
+    members: list[SourceFile], options: ReadOptions, *, name: str = "brat files"
+) -> Corpus:
+    """Return a document for each .txt file, annotated when an .ann file of its name is there."""
+    texts = {_base(m): m for m in members if m.extension == ".txt"}
+    annotations = {_base(m): m for m in members if m.extension == ".ann"}
+    if not texts:
+        raise InputError(f"{name} holds no .txt file. brat keeps one beside each .ann file: add it")
+    counts: Counter[str] = Counter()
+    counts[".ann files left out: no .txt file of the same name"] = len(annotations.keys() - texts)
+    pairs = [(text, annotations.get(base)) for base, text in texts.items()]
+    return _read(name, pairs, options, counts)
+
+
+def _read(
+    name: str,
+    pairs: list[tuple[SourceFile, SourceFile | None]],
+    options: ReadOptions,
+    counts: Counter[str],
+) -> Corpus:
+    ids, renamed = unique_ids(unquote(text_file.stem) for text_file, _ in pairs)
+    texts = [_decode(text_file, options) for text_file, _ in pairs]
+    documents = [make_document(id, decoded.text) for id, decoded in zip(ids, texts, strict=True)]
+    faults: list[str] = []
+    entities: dict[str, tuple[Entity, ...]] = {}
+    for document, (_, ann_file) in zip(documents, pairs, strict=True):
+        if ann_file:
+            entities[document.id], bad = _entities(ann_file, document.text, options, counts)
+            faults += bad
+    remarks = [
+        f"{file.name} {note}"
+        for (file, _), decoded in zip(pairs, texts, strict=True)
+        for note in decoded.notes
+    ]
+    report = FileReport(
+        name=name,
+        format="brat",
+        encoding=", ".join(sorted({decoded.encoding for decoded in texts})),
+        documents=len(documents),
+        entities=sum(map(len, entities.values())),
+        notes=(
+            *remarks,
+            *fault_notes(faults),
+            *(f"{count:,} {what}" for what, count in counts.items() if count),
+            *document_notes(documents, renamed),
+        ),
+    )
+    return Corpus(tuple(documents), entities, (report,))
+
+
+def _base(file: SourceFile) -> PurePosixPath:
+    return PurePosixPath(file.name).with_suffix("")
+
+
+def _decode(file: SourceFile, options: ReadOptions) -> Decoded:
+    """An empty file is a text here, and brat counts a byte order mark as a character."""
+    if not file.data.strip():
+        return Decoded(file.data.decode("ascii"), "utf-8")
+    marked = "utf-8" if file.data.startswith(codecs.BOM_UTF8) else None
+    return decode(file, options.encoding or marked)
+
+
+def _entities(
+    file: SourceFile, text: str, options: ReadOptions, counts: Counter[str]
+) -> tuple[tuple[Entity, ...], list[str]]:
+    lines = list(enumerate(split_lines(_decode(file, options).text), start=1))
+    kept = [(number, line) for number, line in lines if line.startswith("T")]
+    counts[_SKIPPED] += sum(bool(line.strip()) for _, line in lines) - len(kept)
+    found, faults = parse_lines(file.name, kept, partial(_entity, text), options)
+    counts[_SPLIT] += found.count(None)
+    return tuple(entity for entity in found if entity), faults
+
+
+def _entity(text: str, line: str) -> Entity | None:
+    """The entity of a T line; None when it is in pieces with more than white space between."""
+    match = _ENTITY_LINE.fullmatch(line)
+    if not match:
+        raise InputError(f'"{line[:40]}" is not "T1<tab>Type start end<tab>text". Correct it')
+    entity_type, places, said = match.groups()
+    pieces = [tuple(map(int, place.split(" "))) for place in places.split(";")]
+    if not all(start < end <= len(text) for start, end in pieces):
+        raise InputError(
+            f"{places} is no stretch of the text ({len(text):,} characters). Correct it"
+        )
+    there = " ".join(text[start:end] for start, end in pieces)
+    # Older versions of brat wrote a line break inside an entity as a space.
+    if _one_line(there) != _one_line(said):
+        raise InputError(f'"{said[:40]}" is not at {places}; there is "{there[:40]}". Correct it')
+    gaps = pairwise(pieces)
+    if any(left[1] > right[0] or text[left[1] : right[0]].strip() for left, right in gaps):
+        return None
+    return Entity(pieces[0][0], pieces[-1][1], entity_type, method="gold")
+
+
+def _one_line(text: str) -> str:
+    return text.replace("\r", " ").replace("\n", " ")
+
+
+# ---- writing --------------------------------------------------------------------------------
+
+
+def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+    """Write a zip archive with a .txt and an .ann file a document, and annotation.conf."""
+    counts: Counter[str] = Counter()
+    types: set[str] = set()
+    with zipfile.ZipFile(out, "w") as archive:
+        for document in corpus.documents:
+            entities = corpus.entities.get(document.id, ())
+            types |= {entity.entity_type for entity in entities}
+            base = _file_name(document.id)
+            _add(archive, f"{base}.txt", document.text)
+            _add(archive, f"{base}.ann", "".join(_lines(document, entities, counts)))
+            counts["documents are not annotated; their .ann files are empty"] += (
+                document.id not in corpus.entities
+            )
+        names = {entity_type: written_name(entity_type) for entity_type in sorted(types)}
+        _add(
+            archive, "annotation.conf", _CONFIGURATION.format("\n".join(sorted({*names.values()})))
+        )
+    spaced = [
+        f'type "{entity_type}" holds a space; written as {name}'
+        for entity_type, name in names.items()
+        if name != entity_type
+    ]
+    notes = [f"{count:,} {what}" for what, count in counts.items() if count]
+    return WriteReport(len(corpus.documents), (*notes, *spaced))
+
+
+def _file_name(id: str) -> str:
+    name = quote(id, safe="")
+    # Names that begin with a dot are hidden, or taken for the clutter macOS leaves.
+    return f"%2E{name[1:]}" if name.startswith(".") else name
+
+
+def _add(archive: zipfile.ZipFile, name: str, text: str) -> None:
+    member = zipfile.ZipInfo(name)  # carries no clock time: the same corpus, the same bytes
+    member.external_attr = 0o644 << 16
+    archive.writestr(member, text.encode(), zipfile.ZIP_DEFLATED)
+
+
+def _lines(document: Document, entities: Iterable[Entity], counts: Counter[str]) -> Iterable[str]:
+    for number, entity in enumerate(entities, start=1):
+        text = surface(document, entity)
+        pieces = [
+            (m.start() + entity.start, m.end() + entity.start) for m in _FRAGMENT.finditer(text)
+        ]
+        if not pieces:
+            counts["entities left out: nothing but white space"] += 1
+            continue
+        counts["entities began or ended with a line break; written without it"] += (
+            pieces[0][0] != entity.start or pieces[-1][1] != entity.end
+        )
+        places = ";".join(f"{start} {end}" for start, end in pieces)
+        said = " ".join(document.text[start:end] for start, end in pieces)
+        yield f"T{number}\t{written_name(entity.entity_type)} {places}\t{said}\n"
+
+
+FORMAT = Format("brat", "brat, a zip of .txt and .ann files", (".zip",), read, write)

@@ -1,0 +1,83 @@
+"""Records show where their text and id are; ids become strings, each used once."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from engine.settings import ReadOptions
+from engine.text import InputError
+
+TEXT_KEYS = ("text", "sentence", "body", "abstract", "content", "sentence_text")
+ID_KEYS = ("id", "doc_id", "docid", "pmid", "document_id")
+
+
+def unique_ids(ids: Iterable[str]) -> tuple[list[str], int]:
+    """Return the ids, repeated ones with "~2", "~3" … added, and how many were changed.
+
+    The first of its name keeps it, and no id that is in the list already is made a second time.
+
+    >>> unique_ids(["a", "b", "a", "a", "a~2"])
+    (['a', 'b', 'a~3', 'a~4', 'a~2'], 2)
+    """
+    given = list(ids)
+    taken = set(given)
+    seen: set[str] = set()
+    numbers: dict[str, int] = {}
+    result, changed = [], 0
+    for id in given:
+        unique = id
+        while unique in seen or (unique != id and unique in taken):
+            numbers[id] = numbers.get(id, 1) + 1
+            unique = f"{id}~{numbers[id]}"
+        changed += unique != id
+        seen.add(unique)
+        result.append(unique)
+    return result, changed
+
+
+def find_id(options: ReadOptions, *places: object) -> tuple[str, str]:
+    """Return the first id in `places` (objects, best first) and its key; "" when none has one."""
+    for place in places:
+        key = _find_key(place, options.id_column, ID_KEYS) if isinstance(place, dict) else None
+        id = place[key] if isinstance(place, dict) and key is not None else None
+        if key is None or id is None or str(id).strip() == "":
+            continue
+        if isinstance(id, dict | list | bool):
+            raise InputError(f'"{key}" is {quoted(id)}, which is not an id. Correct it')
+        return str(id), key
+    return "", ""
+
+
+def find_text(record: dict[str, Any], options: ReadOptions) -> tuple[str, str]:
+    """Return the text of a record and the key that held it."""
+    key = _find_key(record, options.text_column, TEXT_KEYS)
+    if key is None:
+        wanted = f'no key "{options.text_column}"' if options.text_column else "no text found"
+        keys = ", ".join(record) or "none"
+        raise InputError(
+            f"{wanted}; its keys are: {keys}. Name the one that holds the text (text_column)"
+        )
+    text = record[key]
+    if not isinstance(text, str):
+        raise InputError(f'"{key}" is {quoted(text)}, which is not text. Correct it')
+    return text, key
+
+
+def as_object(value: object, what: str = "the record") -> dict[str, Any]:
+    """Return a JSON object, refusing anything else."""
+    if not isinstance(value, dict):
+        raise InputError(f"{what} is {quoted(value)}, expected an object {{…}}. Correct it")
+    return value
+
+
+def quoted(value: object) -> str:
+    """Return a JSON value as it stands in the file, short enough for a message."""
+    shown = json.dumps(value, ensure_ascii=False)
+    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
+def _find_key(record: dict[str, Any], asked: str | None, names: Iterable[str]) -> str | None:
+    if asked:
+        return asked if asked in record else None
+    lowered = {key.strip().lower(): key for key in record}
+    return next((lowered[name] for name in names if name in lowered), None)

@@ -1,0 +1,55 @@
+"""Plain JSON records of id and text, with or without entities: the simplest file that keeps all."""
+
+from typing import IO, Any
+
+from engine.files import SourceFile
+from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.ids import as_object, find_id, find_text
+from engine.formats.json_spans import (
+    Content,
+    build_corpus,
+    read_spans,
+    span_record,
+    write_lines,
+)
+from engine.json_records import read_records
+from engine.settings import ReadOptions
+from engine.text import Corpus, Document, Entity
+
+_NAME = "jsonl"
+
+
+def read(file: SourceFile, options: ReadOptions) -> Corpus:
+    """Return the records of a JSON or JSON-lines file as documents."""
+    records = read_records(file, options)
+    return build_corpus(file, options, format=_NAME, records=records, parse=_parse)
+
+
+def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+    """Write one record a document; a document not annotated has no "entities"."""
+    return write_lines(corpus, out, _record)
+
+
+def _parse(value: object, options: ReadOptions) -> Content:
+    record = as_object(value)
+    text, text_key = find_text(record, options)
+    id, id_key = find_id(options, record)
+    found = record.get("entities")
+    entities = None if found is None else read_spans(found, text)
+    return Content(text, text_key, id, id_key, entities)
+
+
+def _record(document: Document, entities: tuple[Entity, ...] | None) -> dict[str, Any]:
+    record: dict[str, Any] = {"id": document.id, "text": document.text}
+    if entities is not None:
+        record["entities"] = [span_record(document, entity) for entity in entities]
+    return record
+
+
+FORMAT = Format(
+    _NAME,
+    "JSON lines: id, text and entities with everything known about them",
+    (".jsonl", ".json"),
+    read,
+    write,
+)

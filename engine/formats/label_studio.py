@@ -1,0 +1,193 @@
+"""Label Studio's JSON tasks, with predictions or annotations, and the labeling view they need."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import IO, Any
+from xml.sax.saxutils import quoteattr
+
+from engine.files import SourceFile
+from engine.formats.contract import Format, WriteOptions, WriteReport, surface
+from engine.formats.ids import as_object, find_id, find_text, quoted
+from engine.formats.json_spans import (
+    Content,
+    build_corpus,
+    check_offsets,
+    dump,
+    lost_tokens,
+    read_spans,
+    written_score,
+)
+from engine.json_records import read_records
+from engine.settings import ReadOptions
+from engine.text import Corpus, Document, Entity, InputError
+
+_NAME = "label_studio"
+_SEVERAL = "tasks have several annotations: the ground truth, else the first, was taken"
+_OTHER = "results are not labels on text (choices, relations …) and were left out"
+_UTF16 = "tasks count characters as a browser does (UTF-16); their offsets were converted"
+
+
+def view_config(types: Iterable[str]) -> str:
+    """Return the labeling view of a Label Studio project for these entity types."""
+    labels = "".join(f"    <Label value={quoteattr(name)}/>\n" for name in types)
+    return (
+        f'<View>\n  <Labels name="label" toName="text">\n{labels}  </Labels>\n'
+        '  <Text name="text" value="$text"/>\n</View>\n'
+    )
+
+
+def read(file: SourceFile, options: ReadOptions) -> Corpus:
+    """Return tasks as documents; human annotations win over predictions."""
+    records = read_records(file, options)
+    return build_corpus(file, options, format=_NAME, records=records, parse=_parse)
+
+
+def _parse(value: object, options: ReadOptions) -> Content:
+    task = as_object(value)
+    data = as_object(task.get("data"), '"data"')
+    text, text_key = find_text(data, options)
+    id, id_key = find_id(options, data, task)
+    remarks: list[str] = []
+    spans = None
+    if chosen := _annotation(task, remarks):
+        spans = list(_spans(chosen, "gold", remarks))
+    elif found := _list(task, "predictions"):
+        spans = [span for one in found for span in _spans(one, _version_of(one), remarks)]
+    if spans and _counts_utf16(data, spans, text):
+        spans = _from_utf16(spans, text)
+        remarks.append(_UTF16)
+    entities = None if spans is None else read_spans(spans, text)
+    return Content(text, text_key, id, id_key, entities, remarks=tuple(remarks))
+
+
+def _list(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    found = value.get(key) or []
+    if not isinstance(found, list):
+        raise InputError(f'"{key}" is {quoted(found)}, expected a list. Correct it')
+    return [as_object(item, f'an item of "{key}"') for item in found]
+
+
+def _annotation(value: dict[str, Any], remarks: list[str]) -> dict[str, Any] | None:
+    """The one annotation to believe; "completions" is what old versions call them."""
+    found = _list(value, "annotations") or _list(value, "completions")
+    kept = [item for item in found if not item.get("was_cancelled")]
+    if len(kept) > 1:
+        remarks.append(_SEVERAL)
+    return next((item for item in kept if item.get("ground_truth")), kept[0] if kept else None)
+
+
+def _version_of(prediction: dict[str, Any]) -> str:
+    return str(prediction.get("model_version") or "prediction")
+
+
+def _spans(source: dict[str, Any], version: str, remarks: list[str]) -> Iterator[dict[str, Any]]:
+    """The labels on text in a list of results, one span a label."""
+    method, _, run_id = version.partition(":")  # as we write it
+    value: Any
+    for result in _list(source, "result"):
+        value = result.get("value")
+        labels = value.get("labels") if isinstance(value, dict) else None
+        if result.get("type") != "labels" or not isinstance(labels, list) or not labels:
+            remarks.append(_OTHER)
+            continue
+        score = value.get("score", result.get("score"))
+        for label in labels:
+            yield {**value, "label": label, "score": score, "method": method, "run_id": run_id}
+
+
+def _counts_utf16(data: dict[str, Any], spans: list[dict[str, Any]], text: str) -> bool:
+    """Whether offsets are UTF-16 units: our files say so, others show it by their surfaces."""
+    if data.get("offsets") == "utf-16":
+        return True
+    said = [span for span in spans if isinstance(span.get("text"), str)]
+    try:
+        if all(text[span["start"] : span["end"]] == span["text"] for span in said):
+            return False
+        converted = _from_utf16(said, text)
+    except (InputError, KeyError, TypeError):
+        return False  # a fault that reading the spans will name
+    return all(text[span["start"] : span["end"]] == span["text"] for span in converted)
+
+
+def _from_utf16(spans: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+    positions = utf16_positions(text)
+    wide = " " * positions[-1]  # as long as the text when counted in those units
+    converted = []
+    for span in spans:
+        first, last = check_offsets({"start": span.get("start"), "end": span.get("end")}, wide)
+        start, end = bisect_left(positions, first), bisect_left(positions, last)
+        if (positions[start], positions[end]) != (first, last):
+            raise InputError(f"span {first}..{last} cuts a character in two. Correct it")
+        converted.append({**span, "start": start, "end": end})
+    return converted
+
+
+def utf16_positions(text: str) -> list[int]:
+    """Return where each character, and the end, lies when counted in UTF-16 units.
+
+    >>> utf16_positions("a😀b")
+    [0, 1, 3, 4]
+    """
+    return list(accumulate((1 + (character > "\uffff") for character in text), initial=0))
+
+
+def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+    """Write one task a document: gold as annotations, anything else as predictions."""
+    versions = {_version(e) for entities in corpus.entities.values() for e in entities}
+    # Says whose empty list it is when a document has no entity.
+    usual = next(iter(versions)) if len(versions) == 1 else ""
+    separator = b"[\n"
+    for document in corpus.documents:
+        task: dict[str, Any] = {"data": {"text": document.text, "doc_id": document.id}}
+        if options.utf16_offsets:
+            task["data"]["offsets"] = "utf-16"
+        entities = corpus.entities.get(document.id)
+        if entities is not None:
+            results = _results(document, entities, options) or {usual: []}
+            if usual == "gold":
+                task["annotations"] = [{"result": results["gold"]}]
+            else:
+                task["predictions"] = _predictions(results)
+        out.write(separator + dump(task))
+        separator = b",\n"
+    out.write(b"\n]\n" if corpus.documents else b"[]\n")
+    return WriteReport(len(corpus.documents), lost_tokens(corpus))
+
+
+def _version(entity: Entity) -> str:
+    return f"{entity.method}:{entity.run_id}" if entity.run_id else entity.method
+
+
+def _results(
+    document: Document, entities: tuple[Entity, ...], options: WriteOptions
+) -> dict[str, list[dict[str, Any]]]:
+    """The entities as Label Studio calls them, by the version of the model that found them."""
+    text, is_utf16 = document.text, options.utf16_offsets
+    positions = utf16_positions(text) if is_utf16 else range(len(text) + 1)
+    units = text.encode("utf-16-le") if is_utf16 else b""  # two bytes a unit
+    results: dict[str, list[dict[str, Any]]] = {}
+    for number, entity in enumerate(entities, start=1):
+        found = surface(document, entity)
+        start, end = positions[entity.start], positions[entity.end]
+        if is_utf16 and units[2 * start : 2 * end].decode("utf-16-le") != found:
+            raise ValueError(f"UTF-16 offsets {start}..{end} of {document.id!r} are not {found!r}")
+        value = {"start": start, "end": end, "text": found, "labels": [entity.entity_type]}
+        if (score := written_score(entity)) is not None:
+            value["score"] = score
+        result = {"id": f"e{number}", "from_name": "label", "to_name": "text", "type": "labels"}
+        results.setdefault(_version(entity), []).append(result | {"value": value})
+    return results
+
+
+def _predictions(results: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    predictions = []
+    for version, result in results.items():
+        prediction: dict[str, Any] = {"model_version": version, "result": result}
+        if scores := [r["value"]["score"] for r in result if "score" in r["value"]]:
+            prediction["score"] = round(sum(scores) / len(scores), 4)
+        predictions.append(prediction)
+    return predictions
+
+
+FORMAT = Format(_NAME, "Label Studio: predictions or annotations", (".json",), read, write)

@@ -1,0 +1,131 @@
+"""Prodigy's JSON lines: text, tokens and spans, one document a line, tokens kept as they are."""
+
+import sys
+from bisect import bisect_right
+from functools import partial
+from typing import IO, Any
+
+from engine.files import SourceFile
+from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.ids import as_object, find_id, find_text, quoted
+from engine.formats.json_spans import (
+    Content,
+    build_corpus,
+    check_offsets,
+    dump,
+    read_spans,
+    span_record,
+)
+from engine.json_records import read_records
+from engine.settings import ReadOptions
+from engine.text import Corpus, Document, Entity, InputError, Sentence
+from engine.tokenization import make_document, split_sentences
+
+_NAME = "prodigy"
+_Bounds = tuple[int, int]  # where a token begins and ends in the document
+
+
+def read(file: SourceFile, options: ReadOptions) -> Corpus:
+    """Return Prodigy tasks as documents; those rejected or ignored are text without gold."""
+    records = read_records(file, options)
+    return build_corpus(file, options, format=_NAME, records=records, parse=_parse)
+
+
+def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+    """Write one task a document, its spans by characters and, where they fit, by tokens."""
+    loose = 0
+    for document in corpus.documents:
+        record = _record(document, corpus.entities.get(document.id))
+        loose += sum("token_start" not in span for span in record.get("spans", ()))
+        out.write(dump(record) + b"\n")
+    note = f"{loose:,} spans begin or end inside a token; they are written without token numbers"
+    return WriteReport(len(corpus.documents), (note,) if loose else ())
+
+
+def _parse(value: object, options: ReadOptions) -> Content:
+    record = as_object(value)
+    text, text_key = find_text(record, options)
+    id, id_key = find_id(options, record.get("meta"), record)
+    answer, spans, tokens = record.get("answer"), record.get("spans"), record.get("tokens")
+    content = partial(Content, text, text_key, id, id_key)
+    if tokens:
+        content = partial(content, build=partial(_document, sentences=_read_tokens(tokens, text)))
+    entities = read_spans(spans or [], text)
+    if answer in ("reject", "ignore"):
+        return content(remarks=(f'records are answered "{answer}": kept as text, not as gold',))
+    # Prodigy leaves "spans" out of an accepted task in which nothing was marked.
+    is_annotated = spans is not None or answer == "accept"
+    return content(entities=entities if is_annotated else None)
+
+
+def _read_tokens(tokens: object, text: str) -> list[list[_Bounds]]:
+    """The bounds of given tokens by sentence: by their "sent" if they have it, else by our own."""
+    if not isinstance(tokens, list):
+        raise InputError(f"tokens are {quoted(tokens)}, expected a list of them. Correct it")
+    is_split = all(isinstance(token, dict) and "sent" in token for token in tokens)
+    starts = [] if is_split else [start for start, _ in split_sentences(text)]
+    sentences: list[list[_Bounds]] = []
+    reached, current = 0, None
+    for value in tokens:
+        token = as_object(value, "a token")
+        start, end = check_offsets(token, text, "token")
+        if start < reached:
+            raise InputError(f"token {start}..{end} overlaps the one before it. Correct it")
+        reached = end
+        # spaCy has tokens that are only white space; here that lies between tokens.
+        if "sent" not in token and text[start:end].isspace():
+            continue
+        sentence = token.get("sent", bisect_right(starts, start))
+        if not sentences or sentence != current:
+            sentences.append([])
+        sentences[-1].append((start, end))
+        current = sentence
+    return sentences
+
+
+def _document(id: str, text: str, sentences: list[list[_Bounds]]) -> Document:
+    """Our own tokens when the given ones are the same, else a document that keeps the given."""
+    given = []
+    for index, bounds in enumerate(sentences):
+        first, last = bounds[0][0], bounds[-1][1]
+        tokens = tuple(sys.intern(text[start:end]) for start, end in bounds)
+        starts = tuple(start - first for start, _ in bounds)
+        given.append(Sentence(id, index, first, text[first:last], tokens, starts))
+    own = make_document(id, text)
+    if own.sentences == tuple(given):
+        return own
+    return Document(id, text, tuple(given), tokens_given=True)
+
+
+def _record(document: Document, entities: tuple[Entity, ...] | None) -> dict[str, Any]:
+    tokens = _token_records(document)
+    record: dict[str, Any] = {"text": document.text, "tokens": tokens}
+    if entities is not None:
+        first = {token["start"]: token["id"] for token in tokens}
+        last = {token["end"]: token["id"] for token in tokens}
+        record["spans"] = [_span(document, entity, first, last) for entity in entities]
+        record["answer"] = "accept"
+    return record | {"meta": {"doc_id": document.id}}
+
+
+def _token_records(document: Document) -> list[dict[str, Any]]:
+    tokens: list[dict[str, Any]] = []
+    for sentence in document.sentences:
+        for token, offset in zip(sentence.tokens, sentence.starts, strict=True):
+            start = sentence.start + offset
+            bounds = {"start": start, "end": start + len(token)}
+            tokens.append({"text": token, **bounds, "id": len(tokens), "sent": sentence.index})
+    return tokens
+
+
+def _span(
+    document: Document, entity: Entity, first: dict[int, int], last: dict[int, int]
+) -> dict[str, Any]:
+    record = span_record(document, entity)
+    if entity.start in first and entity.end in last:
+        # Prodigy's token_end is the last token itself, unlike its character end.
+        record["token_start"], record["token_end"] = first[entity.start], last[entity.end]
+    return record
+
+
+FORMAT = Format(_NAME, "Prodigy: JSON lines with tokens and spans", (".jsonl",), read, write)

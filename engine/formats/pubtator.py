@@ -1,0 +1,160 @@
+"""PubTator files become documents of a title and an abstract with entities, and back."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import IO
+
+from engine.files import SourceFile
+from engine.formats.contract import Format, WriteOptions, WriteReport, surface
+from engine.formats.entities_csv import whole_number
+from engine.formats.ids import unique_ids
+from engine.formats.plain_text import (
+    decode_text,
+    document_notes,
+    fault_notes,
+    parse_lines,
+    split_lines,
+)
+from engine.settings import ReadOptions
+from engine.text import Corpus, Document, Entity, FileReport, InputError
+from engine.tokenization import make_document
+
+_TEXT_LINE = re.compile(r"([^|\t]*)\|([ta])\|(.*)", re.DOTALL)
+_BREAK = re.compile(r"[\r\n\t]")  # a line break ends a line, a tab a column
+_NOT_IN_ID = re.compile(r"[|\r\n\t]")
+
+
+@dataclass(slots=True)
+class _Article:
+    """A document while it is read."""
+
+    id: str
+    text: str  # the title, then the abstract too
+    entities: list[Entity] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was read so far: annotation lines belong to the last article."""
+
+    articles: list[_Article] = field(default_factory=list)
+    relations: int = 0
+
+    def take(self, line: str) -> None:
+        if match := _TEXT_LINE.fullmatch(line):
+            self._take_text(*match.groups())
+        elif line.strip():
+            self._take_annotation(line.split("\t"))
+
+    def _take_text(self, id: str, kind: str, text: str) -> None:
+        if kind == "t":
+            self.articles.append(_Article(id, text))
+        elif text:
+            self._article(id).text += f" {text}"  # offsets count one character between the two
+
+    def _take_annotation(self, cells: list[str]) -> None:
+        if len(cells) < 4:
+            raise InputError(
+                f'"{cells[0][:40]}" is neither id|t|title, id|a|abstract nor an annotation with '
+                "tabs between its columns. Correct it"
+            )
+        article = self._article(cells[0])
+        if cells[1][:1].isalpha():  # PMID, CID, chemical, disease: a relation, not an entity
+            self.relations += 1
+        else:
+            article.entities.append(_entity(article.text, cells))
+
+    def _article(self, id: str) -> _Article:
+        if not self.articles or self.articles[-1].id != id:
+            raise InputError(f'no title line "{id[:40]}|t|…" comes before this. Correct it')
+        return self.articles[-1]
+
+
+# ---- reading --------------------------------------------------------------------------------
+
+
+def read(file: SourceFile, options: ReadOptions) -> Corpus:
+    """Return the articles of `file`; they count as annotated when any of them has an entity."""
+    decoded = decode_text(file, options)
+    reading = _Reading()
+    lines = enumerate(split_lines(decoded.text), start=1)
+    _, faults = parse_lines(file.name, lines, reading.take, options)
+    if not reading.articles:
+        raise InputError(f"{file.name} holds no line id|t|title. Nothing was added")
+    ids, renamed = unique_ids(article.id for article in reading.articles)
+    texts = [article.text for article in reading.articles]
+    documents = tuple(map(make_document, ids, texts))
+    is_annotated = any(article.entities for article in reading.articles)
+    found = {id: tuple(a.entities) for id, a in zip(ids, reading.articles, strict=True)}
+    relations = [f"{reading.relations:,} relations skipped"] if reading.relations else []
+    report = FileReport(
+        name=file.name,
+        format="pubtator",
+        encoding=decoded.encoding,
+        documents=len(documents),
+        entities=sum(map(len, found.values())),
+        notes=(
+            *decoded.notes,
+            *fault_notes(faults),
+            *relations,
+            *document_notes(documents, renamed),
+        ),
+    )
+    return Corpus(documents, found if is_annotated else {}, (report,))
+
+
+def _entity(text: str, cells: list[str]) -> Entity:
+    start, end = whole_number("start", cells[1]), whole_number("end", cells[2])
+    if not start < end <= len(text):
+        raise InputError(
+            f"{start}-{end} is no stretch of the text ({len(text):,} characters). Correct it"
+        )
+    if text[start:end] != cells[3]:
+        raise InputError(
+            f'"{cells[3][:40]}" is not at {start}-{end}; the text there is '
+            f'"{text[start:end][:40]}". Correct the offsets'
+        )
+    if len(cells) < 5 or not cells[4].strip():
+        raise InputError(f'"{cells[3][:40]}" has no type. Add it after the text')
+    return Entity(start, end, cells[4], method="gold", canonical_id=(*cells, "")[5])
+
+
+# ---- writing --------------------------------------------------------------------------------
+
+
+def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+    """Write each document with its first line as title and the rest, in one line, as abstract."""
+    counts: Counter[str] = Counter()
+    ids, _ = unique_ids(_NOT_IN_ID.sub("_", document.id) for document in corpus.documents)
+    for number, (id, document) in enumerate(zip(ids, corpus.documents, strict=True)):
+        lines = _lines(id, document, corpus.entities.get(document.id, ()), counts)
+        out.write("".join(f"{line}\n" for line in ["", *lines][number == 0 :]).encode())
+        counts['document ids hold "|" or a tab; written with "_"'] += id != document.id
+        counts["line breaks and tabs became spaces"] += len(_BREAK.findall(document.text))
+    notes = tuple(f"{count:,} {what}" for what, count in counts.items() if count)
+    return WriteReport(len(ids), notes)
+
+
+def _lines(
+    id: str, document: Document, entities: Iterable[Entity], counts: Counter[str]
+) -> list[str]:
+    """Every changed character becomes one space, so that all offsets stay."""
+    title_end = len(split_lines(document.text)[0])
+    text = _BREAK.sub(" ", document.text)
+    title, abstract = text[:title_end], text[title_end + 1 :]
+    lines = [f"{id}|t|{title}", f"{id}|a|{abstract}"]
+    for entity in entities:
+        surface(document, entity)
+        # A line break at the very end has no abstract after it, and no place in the format.
+        end = entity.end if abstract else min(entity.end, title_end)
+        counts["entities cut before the line break that ends the text"] += end != entity.end
+        if entity.start < end:
+            names = (_BREAK.sub("_", name) for name in (entity.entity_type, entity.canonical_id))
+            place = (id, str(entity.start), str(end), text[entity.start : end])
+            lines.append("\t".join((*place, *names)))
+    return lines
+
+
+FORMAT = Format("pubtator", "PubTator, title and abstract", (".pubtator",), read, write)

@@ -1,0 +1,111 @@
+"""Files of any readable format become one corpus."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from engine.files import SourceFile, is_zip, unzip
+from engine.formats import brat
+from engine.formats.catalog import FORMATS
+from engine.formats.detection import detect_format
+from engine.formats.ids import unique_ids
+from engine.settings import ReadOptions
+from engine.text import Corpus, Document, Entity, FileReport, InputError
+
+
+def read_corpus(
+    files: Iterable[SourceFile], options: ReadOptions | None = None, format: str | None = None
+) -> Corpus:
+    """Return all documents of the files, archives opened, with the annotations found in them.
+
+    All or nothing: the first file that cannot be read raises InputError. Of two documents with
+    one id the second gets a new one, and a note says so.
+    """
+    options = options or ReadOptions()
+    parts = [
+        part for group in _groups(files) for part in [_read_group(group, options, format)]
+    ]
+    if not parts:
+        raise InputError("no files were given")
+    return _join(parts)
+
+
+def readable_formats() -> list[str]:
+    """Return the names of the formats that can be read."""
+    return [name for name, format in FORMATS.items() if format.read]
+
+
+def _groups(files: Iterable[SourceFile]) -> list[list[SourceFile]]:
+    """Files that are read together: an archive of brat files, or a .txt and its .ann."""
+    groups: list[list[SourceFile]] = []
+    loose: list[SourceFile] = []
+    for file in files:
+        if not is_zip(file):
+            loose.append(file)
+            continue
+        members = unzip(file)
+        if any(member.extension == ".ann" for member in members):
+            groups.append([file])
+        else:
+            loose += members
+    annotations = {file.stem: file for file in loose if file.extension == ".ann"}
+    texts = {file.stem for file in loose if file.extension == ".txt"}
+    for file in loose:
+        if file.extension == ".txt" and file.stem in annotations:
+            groups.append([file, annotations[file.stem]])
+        elif not (file.extension == ".ann" and file.stem in texts):
+            groups.append([file])
+    return groups
+
+
+def _read_group(group: Sequence[SourceFile], options: ReadOptions, format: str | None) -> Corpus:
+    if len(group) == 2:
+        return brat.read_pair(group[0], group[1], options)
+    file = group[0]
+    name = "brat" if is_zip(file) else format or detect_format(file, options)
+    reader = FORMATS[name].read if name in FORMATS else None
+    if reader is None:
+        raise InputError(
+            f'"{name}" is not a format that can be read; choose one of '
+            + ", ".join(readable_formats())
+        )
+    return reader(file, options)
+
+
+def _join(parts: Sequence[Corpus]) -> Corpus:
+    if len(parts) == 1:
+        return parts[0]
+    documents: list[Document] = []
+    entities: dict[str, tuple[Entity, ...]] = {}
+    files: list[FileReport] = []
+    given = [[document.id for document in part.documents] for part in parts]
+    ids, _ = unique_ids(id for of in given for id in of)
+    position = 0
+    for part, old_ids in zip(parts, given, strict=True):
+        new_ids = ids[position : position + len(old_ids)]
+        position += len(old_ids)
+        renamed = dict(zip(old_ids, new_ids, strict=True))
+        documents += [
+            with_id(document, id) for document, id in zip(part.documents, new_ids, strict=True)
+        ]
+        for id, of in part.entities.items():
+            # An entities CSV names documents of other files, so its ids are joined, not renamed.
+            id = renamed.get(id, id)
+            entities[id] = (*entities.get(id, ()), *of)
+        changed = sum(old != new for old, new in renamed.items())
+        files += [_with_rename_note(report, changed) for report in part.files]
+    return Corpus(tuple(documents), entities, tuple(files))
+
+
+def with_id(document: Document, id: str) -> Document:
+    """Return the document under another id."""
+    if id == document.id:
+        return document
+    sentences = tuple(replace(sentence, document_id=id) for sentence in document.sentences)
+    return replace(document, id=id, sentences=sentences)
+
+
+def _with_rename_note(report: FileReport, changed: int) -> FileReport:
+    if not changed:
+        return report
+    note = f'{changed:,} ids were used by another file already; "~2" was added to them'
+    return replace(report, notes=(*report.notes, note))

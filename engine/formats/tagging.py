@@ -1,0 +1,89 @@
+"""Tokens and tags become spans and columns: what the formats of one token a line share."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from engine.formats.contract import surface
+from engine.text import Corpus, Document, Entity, Fitted, InputError, spans_from_entities
+
+DOC_START = "-DOCSTART-"
+_TAG = re.compile(r"O|[BIESLUM]-.+", re.DOTALL)
+# What would end a column or a line; a byte order mark would vanish from the beginning of a file.
+_NOT_IN_COLUMN = re.compile(r"[\s\0]|^\ufeff")
+
+
+def check_tag(tag: str) -> None:
+    """Refuse what is neither O nor a type after a prefix of a known scheme."""
+    if not _TAG.fullmatch(tag):
+        raise InputError(
+            f'"{tag[:40]}" is not a tag. Write O, or a type after B- or I- (E-, S-, L-, U- and M- '
+            "are read too), such as B-Disease"
+        )
+
+
+def loose_tags(tags: Sequence[str]) -> Iterator[int]:
+    """Return the indices of tags that continue nothing, as I- does at the start in IOB1.
+
+    >>> list(loose_tags(["I-LOC", "I-LOC", "O", "B-LOC", "I-PER"]))
+    [0, 4]
+    """
+    current = ""
+    for i, tag in enumerate(tags):
+        prefix, _, entity_type = tag.partition("-")
+        if prefix in ("I", "E", "L", "M") and entity_type != current:
+            yield i
+        current = "" if prefix in ("E", "S", "L", "U") else entity_type
+
+
+def fit(document: Document, entities: Iterable[Entity]) -> Fitted:
+    """Return the entities as spans, after checking tokens and entities against the text."""
+    for sentence in document.sentences:
+        for token, start in zip(sentence.tokens, sentence.starts, strict=True):
+            if not document.text.startswith(token, sentence.start + start):
+                raise ValueError(f"token {token!r} is not at {sentence.start + start} in the text")
+    found = tuple(entities)
+    for entity in found:
+        surface(document, entity)
+    return spans_from_entities(document, found)
+
+
+def fit_notes(fits: Iterable[Fitted]) -> tuple[str, ...]:
+    """Return what was widened, cut and left out over many documents."""
+    parts = [(fitted.snapped, fitted.cut, fitted.dropped) for fitted in fits]
+    snapped, cut, dropped = (tuple(e for part in parts for e in part[i]) for i in range(3))
+    return tuple(Fitted((), snapped, cut, dropped).notes)
+
+
+def column_notes(corpus: Corpus) -> tuple[str, ...]:
+    """Return what columns without white space cannot hold as it is."""
+    types = {e.entity_type for entities in corpus.entities.values() for e in entities}
+    notes = [
+        f'type "{entity_type}" holds a space; written as {written_name(entity_type)}'
+        for entity_type in sorted(types)
+        if written_name(entity_type) != entity_type
+    ]
+    changed = sum(written_token(t) != t for s in corpus.sentences for t in s.tokens)
+    if changed:
+        notes.append(f'{changed:,} tokens hold what a column cannot, such as a space; written "_"')
+    unknown = sum(document.id not in corpus.entities for document in corpus.documents)
+    if unknown:
+        notes.append(f"{unknown:,} documents are not annotated; their tokens are tagged O")
+    return tuple(notes)
+
+
+@lru_cache(maxsize=100_000)
+def written_token(token: str) -> str:
+    """Return a token fit for a column.
+
+    >>> written_token("5\xa0mg"), written_token("-DOCSTART-")
+    ('5_mg', '_DOCSTART-')
+    """
+    if token == DOC_START:
+        return f"_{token[1:]}"
+    return _NOT_IN_COLUMN.sub("_", token)
+
+
+def written_name(name: str) -> str:
+    """Return a type, or a tag, without white space."""
+    return _NOT_IN_COLUMN.sub("_", name)

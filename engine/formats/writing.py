@@ -1,0 +1,49 @@
+"""A corpus becomes a file of any writable format."""
+
+from pathlib import Path
+
+from engine.files import written_whole
+from engine.formats.catalog import FORMATS
+from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.text import Corpus, InputError
+
+# What a file name alone asks for; formats that share an extension are chosen by name.
+_BY_EXTENSION = {
+    ".csv": "entities",
+    ".conll": "conll",
+    ".bio": "conll",
+    ".iob": "conll",
+    ".iob2": "conll",
+    ".jsonl": "jsonl",
+    ".json": "label_studio",
+    ".zip": "brat",
+    ".pubtator": "pubtator",
+}
+
+
+def write_corpus(
+    corpus: Corpus,
+    path: str | Path,
+    format: str | None = None,
+    options: WriteOptions | None = None,
+) -> WriteReport:
+    """Write the corpus to `path`, in the format named or else the one its extension asks for."""
+    chosen = writable_format(path, format)
+    assert chosen.write is not None
+    with written_whole(path) as out:
+        return chosen.write(corpus, out, options or WriteOptions())
+
+
+def writable_format(path: str | Path, format: str | None = None) -> Format:
+    """Return the format that `path` would be written in, or say which there are."""
+    extension = Path(path).suffix.lower()
+    name = format or _BY_EXTENSION.get(extension)
+    names = [known for known, of in FORMATS.items() if of.write]
+    if name is None:
+        raise InputError(
+            f'a file ending in "{extension}" can be written in several ways or none; '
+            f"name the format: {', '.join(names)}"
+        )
+    if name not in names:
+        raise InputError(f'"{name}" is not a format that can be written; choose {", ".join(names)}')
+    return FORMATS[name]

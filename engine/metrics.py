@@ -1,0 +1,188 @@
+"""Gold and predicted spans become scores. Gold enters the engine here and nowhere else."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from seqeval.metrics.v1 import precision_recall_fscore_support
+from seqeval.scheme import IOB2
+
+from engine.text import Document, Entity, Span, spans_from_entities, tags_from_spans
+
+SpansBySentence = Sequence[Sequence[Span]]
+ERRORS = ("boundary", "type", "spurious", "missed")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Precision, recall and F1 with the counts behind them; None where nothing was there to count.
+
+    Precision is unknown when nothing was predicted, recall when there is no gold.
+    """
+
+    correct: int
+    predicted: int
+    support: int  # gold
+
+    @property
+    def precision(self) -> float | None:
+        return self.correct / self.predicted if self.predicted else None
+
+    @property
+    def recall(self) -> float | None:
+        return self.correct / self.support if self.support else None
+
+    @property
+    def f1(self) -> float | None:
+        total = self.predicted + self.support
+        return 2 * self.correct / total if total else None
+
+
+NONE = Scores(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How predicted spans compare with gold ones."""
+
+    overall: Scores  # spans of all types, counted together
+    by_type: Mapping[str, Scores]
+    tokens: Scores  # tokens of the right type, whatever the boundaries
+    errors: Mapping[str, int]  # how many of each of ERRORS
+
+
+def evaluate(gold: SpansBySentence, predicted: SpansBySentence, lengths: Sequence[int]) -> Evaluation:
+    """Return strict scores: a span counts only with the same tokens and the same type.
+
+    `lengths` are the sentences' token counts. Spans of one side must not overlap.
+    """
+    if not len(gold) == len(predicted) == len(lengths):
+        raise ValueError(
+            "gold, predicted and lengths must be of the same sentences, got "
+            f"{len(gold)}, {len(predicted)} and {len(lengths)}"
+        )
+    by_type = _strict_scores(gold, predicted, lengths)
+    return Evaluation(
+        overall=_sum(by_type.values()),
+        by_type=by_type,
+        tokens=_token_scores(gold, predicted),
+        errors=count_errors(gold, predicted),
+    )
+
+
+def evaluate_documents(
+    documents: Sequence[Document],
+    gold: Mapping[str, Sequence[Entity]],
+    predicted: Mapping[str, Sequence[Entity]],
+) -> Evaluation:
+    """Return the scores over the documents that have gold; the others say nothing."""
+    gold_spans: list[Sequence[Span]] = []
+    predicted_spans: list[Sequence[Span]] = []
+    lengths: list[int] = []
+    for document in documents:
+        if document.id not in gold:
+            continue
+        gold_spans += spans_from_entities(document, gold[document.id]).spans
+        predicted_spans += spans_from_entities(document, predicted.get(document.id, ())).spans
+        lengths += [len(sentence.tokens) for sentence in document.sentences]
+    return evaluate(gold_spans, predicted_spans, lengths)
+
+
+def compare_entities(
+    gold: Mapping[str, Sequence[Entity]], predicted: Mapping[str, Sequence[Entity]]
+) -> Mapping[str, Scores]:
+    """Return strict scores per type from offsets alone, where no text and no tokens are at hand."""
+
+    def places(entities: Mapping[str, Sequence[Entity]]) -> set[tuple[str, int, int, str]]:
+        return {
+            (id, e.start, e.end, e.entity_type) for id, of in entities.items() for e in of
+        }
+
+    gold_places, predicted_places = places(gold), places(predicted)
+    correct = Counter(place[3] for place in gold_places & predicted_places)
+    in_gold = Counter(place[3] for place in gold_places)
+    in_predicted = Counter(place[3] for place in predicted_places)
+    return {
+        name: Scores(correct[name], in_predicted[name], in_gold[name])
+        for name in sorted(in_gold | in_predicted)
+    }
+
+
+def overall(by_type: Mapping[str, Scores]) -> Scores:
+    """Return the scores of all types counted together (micro average)."""
+    return _sum(by_type.values())
+
+
+def count_errors(gold: SpansBySentence, predicted: SpansBySentence) -> dict[str, int]:
+    """Return how the predictions go wrong.
+
+    boundary: overlaps gold of its own type, with other edges.  type: overlaps gold, but only of
+    other types.  spurious: overlaps no gold.  missed: gold that no prediction overlaps.
+    """
+    errors = dict.fromkeys(ERRORS, 0)
+    for gold_spans, predicted_spans in zip(gold, predicted, strict=True):
+        exact = set(gold_spans) & set(predicted_spans)
+        for span in set(predicted_spans) - exact:
+            touched = [other for other in gold_spans if _overlap(span, other)]
+            if not touched:
+                errors["spurious"] += 1
+            elif any(other.entity_type == span.entity_type for other in touched):
+                errors["boundary"] += 1
+            else:
+                errors["type"] += 1
+        for span in set(gold_spans) - exact:
+            errors["missed"] += not any(_overlap(span, other) for other in predicted_spans)
+    return errors
+
+
+def _overlap(a: Span, b: Span) -> bool:
+    return a.start < b.end and b.start < a.end
+
+
+def _strict_scores(
+    gold: SpansBySentence, predicted: SpansBySentence, lengths: Sequence[int]
+) -> dict[str, Scores]:
+    """Per type through seqeval in strict IOB2 mode, the measure that papers report."""
+    types = sorted({span.entity_type for side in (gold, predicted) for of in side for span in of})
+    if not types:
+        return {}
+    # seqeval reads tags by their dashes; numbers keep type names such as "non-drug" whole.
+    alias = {name: str(i) for i, name in enumerate(types)}
+
+    def tags(side: SpansBySentence) -> list[list[str]]:
+        return [
+            tags_from_spans((Span(s.start, s.end, alias[s.entity_type]) for s in of), length)
+            for of, length in zip(side, lengths, strict=True)
+            if length
+        ]
+
+    precision, recall, _, support = precision_recall_fscore_support(
+        tags(gold), tags(predicted), average=None, scheme=IOB2, zero_division=0
+    )
+    predicted_count = Counter(span.entity_type for of in predicted for span in of)
+    order = sorted(alias.values())  # seqeval lists types by their (aliased) name
+    scores = {}
+    for name in types:
+        i = order.index(alias[name])
+        correct = round(float(recall[i]) * int(support[i]))
+        scores[name] = Scores(correct, predicted_count[name], int(support[i]))
+        assert round(float(precision[i]) * predicted_count[name]) == correct
+    return scores
+
+
+def _token_scores(gold: SpansBySentence, predicted: SpansBySentence) -> Scores:
+    def tokens(side: SpansBySentence) -> set[tuple[int, int, str]]:
+        return {
+            (i, k, span.entity_type)
+            for i, spans in enumerate(side)
+            for span in spans
+            for k in range(span.start, span.end)
+        }
+
+    in_gold, in_predicted = tokens(gold), tokens(predicted)
+    return Scores(len(in_gold & in_predicted), len(in_predicted), len(in_gold))
+
+
+def _sum(parts: Iterable[Scores]) -> Scores:
+    counts = [(scores.correct, scores.predicted, scores.support) for scores in parts]
+    return Scores(*(sum(column) for column in zip(*counts, strict=True))) if counts else NONE

@@ -1,0 +1,141 @@
+"""Phrases found in a sentence become matches that count and matches that lost, with the reason.
+
+One result whatever the order of dictionaries and phrases:
+
+1. Within a type, from left to right, the longest phrase that begins at a token is taken and the
+   scan goes on right after it, so adjacent matches are all found.
+2. Between types, where taken matches overlap, the longer one (in tokens) wins; then the one from
+   the dictionary with the higher priority; then the one that begins earlier; then the type whose
+   name comes first in the alphabet.
+3. A match that loses is kept with the reason and its winner. Nothing takes its place.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from engine.dictionary import Dictionary
+from engine.matching import Found, Matcher
+
+KEPT, SAME_TYPE, LONGER, PRIORITY, EARLIER, TYPE_NAME = range(6)
+OUTCOMES = (
+    "kept",
+    "overlaps an earlier match of the same type",
+    "the other match is longer",
+    "the other dictionary has priority",
+    "the other match begins earlier",
+    "the other type comes first by name",
+)
+
+
+@dataclass(slots=True)
+class Match:
+    """A phrase in a sentence, and whether it counts."""
+
+    start: int  # token indices, half-open
+    end: int
+    type_number: int  # 1-based, types sorted by name
+    priority: int
+    phrase_ids: tuple[int, ...]  # the phrase it is credited to, then others with the same tokens
+    outcome: int = KEPT
+    winner: int = -1  # position of the match it lost to
+
+
+class Resolver:
+    """Decides which of the phrases that a matcher finds count as labels."""
+
+    def __init__(self, matcher: Matcher, dictionaries: Sequence[Dictionary]) -> None:
+        self.types = tuple(sorted({phrase.entity_type for phrase in matcher.phrases}))
+        number = {name: i for i, name in enumerate(self.types, start=1)}
+        self._matcher = matcher
+        self._names = [dictionary.name for dictionary in dictionaries]
+        self._priorities = [dictionary.priority for dictionary in dictionaries]
+        self._type_of = [number[phrase.entity_type] for phrase in matcher.phrases]
+
+    def matches(self, tokens: Sequence[str]) -> list[Match]:
+        """Return the matches of one sentence, kept and lost, by start and type."""
+        found = self._matcher.scan(tokens)
+        if not found:
+            return []
+        matches = self._longest_by_type(found)
+        if len(matches) > 1:
+            _settle_within_types(matches)
+            _settle_between_types(matches)
+        return matches
+
+    def phrase_table(self) -> pd.DataFrame:
+        """Return every phrase by its id: text, entity type, canonical id, dictionary."""
+        phrases = self._matcher.phrases
+        return pd.DataFrame(
+            {
+                "phrase": [phrase.text for phrase in phrases],
+                "entity_type": [phrase.entity_type for phrase in phrases],
+                "canonical_id": [phrase.canonical_id for phrase in phrases],
+                "dictionary": [self._names[i] for i in self._matcher.dictionary_of],
+            },
+            dtype=object,
+        )
+
+    def _longest_by_type(self, found: list[Found]) -> list[Match]:
+        """The longest phrase of each type at each token; equal ones joined."""
+        ids_at: dict[tuple[int, int], tuple[int, list[int]]] = {}
+        for start, end, phrase_ids in found:
+            for phrase_id in phrase_ids:
+                place = (start, self._type_of[phrase_id])
+                longest, ids = ids_at.get(place, (0, []))
+                if end > longest:
+                    ids_at[place] = (end, [phrase_id])
+                elif end == longest and phrase_id not in ids:
+                    ids.append(phrase_id)
+        return [
+            self._match(start, end, type_number, ids)
+            for (start, type_number), (end, ids) in sorted(ids_at.items())
+        ]
+
+    def _match(self, start: int, end: int, type_number: int, ids: list[int]) -> Match:
+        if len(ids) > 1:
+            ids.sort(key=self._credit_order)
+        priority = self._priorities[self._matcher.dictionary_of[ids[0]]]
+        return Match(start, end, type_number, priority, tuple(ids))
+
+    def _credit_order(self, phrase_id: int) -> tuple[int, str, str]:
+        dictionary = self._matcher.dictionary_of[phrase_id]
+        text = self._matcher.phrases[phrase_id].text
+        return (-self._priorities[dictionary], self._names[dictionary], text)
+
+
+def _settle_within_types(matches: list[Match]) -> None:
+    last: dict[int, int] = {}  # type -> position of the match taken last
+    for position, match in enumerate(matches):
+        taken = last.get(match.type_number)
+        if taken is not None and match.start < matches[taken].end:
+            match.outcome, match.winner = SAME_TYPE, taken
+        else:
+            last[match.type_number] = position
+
+
+def _settle_between_types(matches: list[Match]) -> None:
+    taken = [position for position, match in enumerate(matches) if match.outcome == KEPT]
+    taken.sort(key=lambda position: _rank(matches[position]))
+    kept: list[int] = []
+    for position in taken:
+        match = matches[position]
+        for other in kept:
+            winner = matches[other]
+            if match.start < winner.end and winner.start < match.end:
+                match.outcome, match.winner = _reason(winner, match), other
+                break
+        else:
+            kept.append(position)
+
+
+def _rank(match: Match) -> tuple[int, int, int, int]:
+    return (match.start - match.end, -match.priority, match.start, match.type_number)
+
+
+def _reason(winner: Match, loser: Match) -> int:
+    first_difference = next(
+        i for i, (a, b) in enumerate(zip(_rank(winner), _rank(loser), strict=True)) if a != b
+    )
+    return (LONGER, PRIORITY, EARLIER, TYPE_NAME)[first_difference]
