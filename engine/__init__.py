@@ -1,17 +1,17 @@
 """Glossa's engine: a dictionary and raw text become a named-entity tagger.
 
-    documents = read_corpus([read_source("notes.txt")]).documents    # files -> documents
-    dictionaries = read_dictionaries([read_source("Disease.txt")])   # files -> phrases by type
-    labels = label(documents, dictionaries, "balanced")              # -> distant labels
-    coverage(labels)                                                 # how far they reach
-    conflicts(labels, sentences)                                     # where two types meet
-    evaluate_documents(documents, gold, entities)                    # where gold exists
-    draw_sample(kept_matches(labels, sentences))                     # where it does not
-    write_corpus(Corpus(documents, entities), "entities.csv")        # -> any format
+documents = read_corpus([read_source("notes.txt")]).documents    # files -> documents
+dictionaries = read_dictionaries([read_source("Disease.txt")])   # files -> phrases by type
+labels = label(documents, dictionaries, "balanced")              # -> distant labels
+measure_coverage(labels)                                                 # how far they reach
+conflicts(labels, sentences)                                     # where two types meet
+evaluate_documents(documents, gold, entities)                    # where gold exists
+draw_sample(kept_matches(labels, sentences))                     # where it does not
+write_corpus(Corpus(documents, entities), "entities.csv")        # -> any format
 """
 
 from engine.alignment import align, gold_of
-from engine.audit import audit
+from engine.audit import audit_dictionaries
 from engine.checking import (
     Decision,
     checked_precision,
@@ -24,10 +24,10 @@ from engine.checking import (
     wilson_interval,
 )
 from engine.coverage import (
-    coverage,
     coverage_along,
     coverage_by_dictionary,
     coverage_by_type,
+    measure_coverage,
     missing_candidates,
     phrase_usage,
 )
@@ -62,10 +62,9 @@ __all__ = [
     "Span",
     "WriteOptions",
     "align",
-    "audit",
+    "audit_dictionaries",
     "checked_precision",
     "conflicts",
-    "coverage",
     "coverage_along",
     "coverage_by_dictionary",
     "coverage_by_type",
@@ -81,6 +80,7 @@ __all__ = [
     "label",
     "make_document",
     "make_tokenized_document",
+    "measure_coverage",
     "missing_candidates",
     "mute",
     "noisy_phrases",

@@ -1,14 +1,15 @@
 """The command line: what the app does, a person can type.
 
-    python -m engine label TEXT... --dictionary DICT... --out FILE
-    python -m engine score --gold FILE --predicted FILE
-    python -m engine convert FILE --out FILE
+python -m engine label TEXT... --dictionary DICT... --out FILE
+python -m engine score --gold FILE --predicted FILE
+python -m engine convert FILE --out FILE
 """
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from engine.commands.convert import convert_command
 from engine.commands.label import label_command
@@ -52,10 +53,11 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-_Subparsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
+if TYPE_CHECKING:
+    _Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
-def _add_label(parsers: _Subparsers) -> None:
+def _add_label(parsers: "_Subparsers") -> None:
     parser = _command(
         parsers,
         "label",
@@ -107,7 +109,7 @@ def _add_label(parsers: _Subparsers) -> None:
     parser.set_defaults(run=label_command)
 
 
-def _add_score(parsers: _Subparsers) -> None:
+def _add_score(parsers: "_Subparsers") -> None:
     parser = _command(
         parsers,
         "score",
@@ -116,14 +118,19 @@ def _add_score(parsers: _Subparsers) -> None:
     )
     parser.add_argument("--gold", required=True, metavar="FILE", help="human labels")
     parser.add_argument("--predicted", required=True, metavar="FILE", help="what to score")
-    parser.add_argument("--text", nargs="+", default=[], metavar="TEXT", help="the texts, when "
-                        "neither file holds them; adds token scores and kinds of errors")
+    parser.add_argument(
+        "--text",
+        nargs="+",
+        default=[],
+        metavar="TEXT",
+        help="the texts, when neither file holds them; adds token scores and kinds of errors",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     _add_reading(parser)
     parser.set_defaults(run=score_command)
 
 
-def _add_convert(parsers: _Subparsers) -> None:
+def _add_convert(parsers: "_Subparsers") -> None:
     parser = _command(
         parsers,
         "convert",
@@ -131,18 +138,26 @@ def _add_convert(parsers: _Subparsers) -> None:
         "python -m engine convert labels.csv --text sample_data/train.jsonl --out labels.conll",
     )
     parser.add_argument("file", metavar="FILE", help=f"what to convert ({_READABLE})")
-    parser.add_argument("--from", dest="source_format", metavar="FORMAT", help="format of FILE, "
-                        "when its name and content don't tell", choices=list(FORMATS))
-    parser.add_argument("--text", nargs="+", default=[], metavar="TEXT",
-                        help="the texts, when FILE is an entities CSV")
+    parser.add_argument(
+        "--from",
+        dest="source_format",
+        metavar="FORMAT",
+        help="format of FILE, when its name and content don't tell",
+        choices=list(FORMATS),
+    )
+    parser.add_argument(
+        "--text",
+        nargs="+",
+        default=[],
+        metavar="TEXT",
+        help="the texts, when FILE is an entities CSV",
+    )
     _add_reading(parser)
     _add_writing(parser)
     parser.set_defaults(run=convert_command)
 
 
-def _command(
-    parsers: _Subparsers, name: str, help: str, example: str
-) -> argparse.ArgumentParser:
+def _command(parsers: "_Subparsers", name: str, help: str, example: str) -> argparse.ArgumentParser:
     return parsers.add_parser(
         name,
         help=help,
@@ -165,8 +180,12 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 
 def _add_writing(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("writing")
-    group.add_argument("--out", required=parser.prog.endswith("convert"), metavar="FILE",
-                       help="file to write; its ending chooses the format")
+    group.add_argument(
+        "--out",
+        required=parser.prog.endswith("convert"),
+        metavar="FILE",
+        help="file to write; its ending chooses the format",
+    )
     group.add_argument(
         "--format",
         choices=[name for name, format in FORMATS.items() if format.write],

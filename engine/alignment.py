@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from engine.text import Corpus, Document, Entity, InputError
 
-
 _HUMAN = frozenset(("gold", "review", ""))
 
 
@@ -51,7 +50,9 @@ def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
     for id, of in annotated.entities.items():
         source = sources.get(id)
         target = targets.get(id)
-        if source is not None and (target is None or _letters(target.text) != _letters(source.text)):
+        if source is not None and (
+            target is None or _letters(target.text) != _letters(source.text)
+        ):
             target = by_letters.get(_letters(source.text))
         if target is None:
             strangers.append(id)
@@ -66,8 +67,10 @@ def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
             f'"{documents[0].id if documents else "none"}"). Give gold for the same documents'
         )
     notes = (
-        (f"{len(strangers):,} annotated documents are not among these texts, "
-         f'e.g. "{strangers[0]}"',)
+        (
+            f"{len(strangers):,} annotated documents are not among these texts, "
+            f'e.g. "{strangers[0]}"',
+        )
         if strangers
         else ()
     )
@@ -82,22 +85,18 @@ def _letters(text: str) -> str:
     return "".join(text.split())
 
 
-def _checked(
-    target: Document, entities: Sequence[Entity], annotated: Corpus
-) -> tuple[Entity, ...]:
+def _checked(target: Document, entities: Sequence[Entity], annotated: Corpus) -> tuple[Entity, ...]:
     for entity in entities:
         if entity.end > len(target.text):
             raise InputError(
-                f'{_names(annotated)}: an entity at {entity.start}-{entity.end} lies outside '
+                f"{_names(annotated)}: an entity at {entity.start}-{entity.end} lies outside "
                 f'document "{target.id}", which has {len(target.text):,} characters. '
                 "Was it made from another version of the text?"
             )
     return tuple(entities)
 
 
-def _moved(
-    source: Document, target: Document, entities: Sequence[Entity]
-) -> tuple[Entity, ...]:
+def _moved(source: Document, target: Document, entities: Sequence[Entity]) -> tuple[Entity, ...]:
     """The same letters in the same order: the n-th letter of one is the n-th of the other."""
     places = [i for i, c in enumerate(target.text) if not c.isspace()]
     rank, letters_before = 0, []

@@ -29,7 +29,7 @@ class Audit:
     suspicious: pd.DataFrame  # a row a phrase with a flag
 
 
-def audit(dictionaries: Sequence[Dictionary]) -> Audit:
+def audit_dictionaries(dictionaries: Sequence[Dictionary]) -> Audit:
     """Return the summary, the phrases under two types and the suspicious phrases."""
     two_types = _two_types(dictionaries)
     suspicious = _suspicious(dictionaries, two_types)
@@ -51,16 +51,6 @@ def phrase_flags(text: str) -> tuple[str, ...]:
         ("long", _is_long(text)),
     )
     return tuple(flag for flag, is_raised in checks if is_raised)
-
-
-def is_stop_word(word: str) -> bool:
-    """Return whether a lower-case word is one that carries no meaning of its own."""
-    return word in _words("stop_words")
-
-
-def is_common_word(word: str) -> bool:
-    """Return whether a lower-case word is one of everyday English."""
-    return word in _words("common_words")
 
 
 def is_stop_word(word: str) -> bool:

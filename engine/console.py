@@ -1,7 +1,7 @@
 """Tables and figures become plain text for a terminal or a pipe."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 import pandas as pd
@@ -92,6 +92,6 @@ class Progress:
             print(f"{self._what}: {self._total:,} {self._unit} done", file=sys.stderr)
 
 
-def columns_of(rows: Sequence[dict[str, object]]) -> pd.DataFrame:
+def columns_of(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     """Return rows as a frame without turning whole numbers with gaps into decimals."""
     return pd.DataFrame(rows, dtype=object)

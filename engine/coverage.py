@@ -46,7 +46,7 @@ class Coverage:
         return self.used_phrases / self.phrases if self.phrases else 0.0
 
 
-def coverage(labels: DistantLabels) -> Coverage:
+def measure_coverage(labels: DistantLabels) -> Coverage:
     """Return the headline figures of the labels."""
     kept = labels.kept
     return Coverage(
@@ -130,7 +130,9 @@ def missing_candidates(
             if start > 0 or key not in shown:  # a sentence's first word has a capital anyway
                 shown[key] = _surface(sentence, start, start + len(words))
     # Alphabetical, so that equals stand in one order.
-    frequent = {key: n for key, n in sorted(counts.items()) if n >= least and _looks_like_a_name(key)}
+    frequent = {
+        key: n for key, n in sorted(counts.items()) if n >= least and _looks_like_a_name(key)
+    }
     rows = [
         {
             "phrase": shown[key],

@@ -100,7 +100,7 @@ def _parse(name: str, text: str, delimiter: str) -> list[Row]:
     except csv.Error as error:
         if "unexpected end of data" in str(error):
             raise InputError(
-                f"{name} line {line:,}: a quote (\") opens a cell here and none closes it. "
+                f'{name} line {line:,}: a quote (") opens a cell here and none closes it. '
                 "Close it, or double quotes that belong to the text"
             ) from None
         raise InputError(

@@ -106,9 +106,11 @@ def dictionary_entities(
         strict=True,
     ):
         span = Span(start, end, labels.types[type_number - 1])
+        first, last = sentences[i].offsets(span)
         entities[sentences[i].document_id].append(
             Entity(
-                *sentences[i].offsets(span),
+                first,
+                last,
                 span.entity_type,
                 method="dictionary",
                 source=source,
@@ -231,8 +233,7 @@ def _join(parts: list[_Part]) -> tuple[pd.DataFrame, pd.DataFrame]:
         return np.concatenate([np.zeros(0, np.int32), *(np.array(a, np.int32) for a in arrays)])
 
     matches = {
-        name: joined([columns[k] for columns, _ in parts])
-        for k, name in enumerate(_MATCH_COLUMNS)
+        name: joined([columns[k] for columns, _ in parts]) for k, name in enumerate(_MATCH_COLUMNS)
     }
     shift = np.repeat(shifts, sizes).astype(np.int32)
     matches["winner"] = np.where(matches["winner"] < 0, -1, matches["winner"] + shift)

@@ -1,4 +1,4 @@
-"""Files and uploads become text, or one clear message; results reach the disk whole or not at all."""
+"""Files become text or one clear message; results reach the disk whole or not at all."""
 
 import codecs
 import errno
@@ -7,7 +7,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -15,9 +15,7 @@ from typing import IO
 from engine.settings import LIMITS, Limits
 from engine.text import InputError
 
-TEXT_EXTENSIONS = (
-    ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator .ann .zip"
-)
+TEXT_EXTENSIONS = ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator .ann .zip"
 
 # First bytes of files that people rename to .txt or .csv, and what to tell them.
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
@@ -168,10 +166,8 @@ def written_whole(path: str | Path) -> Iterator[IO[bytes]]:
         raise _write_error(path, error) from error
     finally:
         # Closing flushes again, which fails again on a full disk; the message is out already.
-        try:
+        with suppress(OSError):
             handle.close()
-        except OSError:
-            pass
         Path(handle.name).unlink(missing_ok=True)
 
 
@@ -219,8 +215,10 @@ def _decode_windows_1252(file: SourceFile, error: UnicodeDecodeError) -> Decoded
     return Decoded(
         text,
         "windows-1252",
-        (f'is not UTF-8 ({where}); read as Windows-1252, e.g. "{word}". '
-         "If that looks wrong, name its encoding",),
+        (
+            f'is not UTF-8 ({where}); read as Windows-1252, e.g. "{word}". '
+            "If that looks wrong, name its encoding",
+        ),
     )
 
 

@@ -6,7 +6,7 @@ import regex
 
 from engine.settings import MatchOptions
 
-_HYPHENS = frozenset("-‐‑‒–—―−﹣－")  # noqa: RUF001 - the look-alikes are the point
+_HYPHENS = frozenset("-‐‑‒–—―−﹣－")
 _INVISIBLE = regex.compile(r"\p{Cf}")
 _SIBILANT_PLURALS = ("ches", "shes", "sses", "xes", "zes")
 _NOT_PLURALS = ("ss", "us", "is")

@@ -51,7 +51,9 @@ class Evaluation:
     errors: Mapping[str, int]  # how many of each of ERRORS
 
 
-def evaluate(gold: SpansBySentence, predicted: SpansBySentence, lengths: Sequence[int]) -> Evaluation:
+def evaluate(
+    gold: SpansBySentence, predicted: SpansBySentence, lengths: Sequence[int]
+) -> Evaluation:
     """Return strict scores: a span counts only with the same tokens and the same type.
 
     `lengths` are the sentences' token counts. Spans of one side must not overlap.
@@ -94,9 +96,7 @@ def compare_entities(
     """Return strict scores per type from offsets alone, where no text and no tokens are at hand."""
 
     def places(entities: Mapping[str, Sequence[Entity]]) -> set[tuple[str, int, int, str]]:
-        return {
-            (id, e.start, e.end, e.entity_type) for id, of in entities.items() for e in of
-        }
+        return {(id, e.start, e.end, e.entity_type) for id, of in entities.items() for e in of}
 
     gold_places, predicted_places = places(gold), places(predicted)
     correct = Counter(place[3] for place in gold_places & predicted_places)

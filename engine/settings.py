@@ -23,9 +23,7 @@ class MatchOptions:
 
 MATCH_PRESETS: dict[str, MatchOptions] = {
     # The benchmark's rule: the very same tokens, letter by letter.
-    "strict": MatchOptions(
-        ignore_case=False, exact_acronym_letters=0, ignore_unicode_form=False
-    ),
+    "strict": MatchOptions(ignore_case=False, exact_acronym_letters=0, ignore_unicode_form=False),
     "balanced": MatchOptions(),
     "loose": MatchOptions(ignore_accents=True, ignore_plurals=True, ignore_hyphens=True),
 }

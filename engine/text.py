@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -182,7 +183,7 @@ def spans_from_classes(classes: npt.NDArray[np.integer], types: Sequence[str]) -
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     return [
         Span(int(start), int(end), types[int(classes[start]) - 1])
-        for start, end in zip(edges[:-1], edges[1:], strict=True)
+        for start, end in pairwise(edges)
         if classes[start] != 0
     ]
 
@@ -202,9 +203,7 @@ def classes_from_spans(
 
 def entities_from_spans(sentence: Sentence, spans: Iterable[Span], method: str) -> list[Entity]:
     """Return the spans of a sentence as entities of its document."""
-    return [
-        Entity(*sentence.offsets(span), span.entity_type, method=method) for span in spans
-    ]
+    return [Entity(*sentence.offsets(span), span.entity_type, method=method) for span in spans]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}"
 # "Selegiline-induced" is three tokens, as in the benchmark. White space is what str.split() takes
 # for it, the four separators of ASCII included.
 _TOKEN = regex.compile(
-    rf"[{_UNSPACED}]\p{{M}}*|[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}--[{_UNSPACED}]]+|[^\s\x1c-\x1f]", regex.V1
+    rf"[{_UNSPACED}]\p{{M}}*|[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}--[{_UNSPACED}]]+|[^\s\x1c-\x1f]",
+    regex.V1,
 )
 # The splitter stops with a fault at multi-byte spaces and control characters next to a full stop,
 # so it is shown a view of the same length in which they are plain spaces.

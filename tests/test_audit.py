@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import engine.audit
-from engine.audit import audit, phrase_flags
+from engine.audit import audit_dictionaries, phrase_flags
 from engine.dictionary import Dictionary, Phrase, mute
 
 DISEASES = Dictionary("Disease.txt", (Phrase("Cold", "Disease"), Phrase("measles", "Disease")))
@@ -40,7 +40,7 @@ def test_phrase_flags(text, flags):
 
 
 def test_two_types_finds_the_same_phrase_in_another_case():
-    found = audit([DISEASES, SYMPTOMS]).two_types
+    found = audit_dictionaries([DISEASES, SYMPTOMS]).two_types
     assert found.to_dict("records") == [
         {"phrase": "Cold", "types": "Disease; Symptom", "dictionaries": "Disease.txt; Symptom.txt"}
     ]
@@ -48,26 +48,31 @@ def test_two_types_finds_the_same_phrase_in_another_case():
 
 def test_two_types_finds_them_within_one_dictionary():
     both = Dictionary("d.csv", (Phrase("cold", "Disease"), Phrase("cold", "Symptom")))
-    assert audit([both]).two_types.values.tolist() == [["cold", "Disease; Symptom", "d.csv"]]
+    assert audit_dictionaries([both]).two_types.values.tolist() == [
+        ["cold", "Disease; Symptom", "d.csv"]
+    ]
 
 
 def test_two_types_is_empty_when_two_dictionaries_agree():
     again = replace(DISEASES, name="more.txt")
-    assert audit([DISEASES, again]).two_types.empty
+    assert audit_dictionaries([DISEASES, again]).two_types.empty
 
 
 def test_two_types_does_not_depend_on_the_order_of_dictionaries():
-    forward, backward = audit([DISEASES, SYMPTOMS]), audit([SYMPTOMS, DISEASES])
+    forward, backward = (
+        audit_dictionaries([DISEASES, SYMPTOMS]),
+        audit_dictionaries([SYMPTOMS, DISEASES]),
+    )
     assert forward.two_types.equals(backward.two_types)
 
 
 def test_two_types_forgets_muted_phrases():
     muted = mute(SYMPTOMS, [("cold", "Symptom")])
-    assert audit([DISEASES, muted]).two_types.empty
+    assert audit_dictionaries([DISEASES, muted]).two_types.empty
 
 
 def test_suspicious_lists_each_phrase_with_all_its_flags():
-    rows = audit([DISEASES, SYMPTOMS]).suspicious.values.tolist()
+    rows = audit_dictionaries([DISEASES, SYMPTOMS]).suspicious.values.tolist()
     assert rows == [
         ["Cold", "Disease", "Disease.txt", "in two types"],
         ["cold", "Symptom", "Symptom.txt", "common word; in two types"],
@@ -77,7 +82,7 @@ def test_suspicious_lists_each_phrase_with_all_its_flags():
 def test_summary_has_a_row_a_dictionary():
     disabled = mute(replace(SYMPTOMS, is_enabled=False, priority=2), [("cold", "Symptom")])
     flagged = Dictionary("Gene.txt", (Phrase("can", "Gene"), Phrase("TP53", "Gene")))
-    assert audit([flagged, disabled]).summary.to_dict("records") == [
+    assert audit_dictionaries([flagged, disabled]).summary.to_dict("records") == [
         {
             "name": "Gene.txt",
             "types": "Gene",
@@ -102,7 +107,7 @@ def test_summary_has_a_row_a_dictionary():
 
 
 def test_audit_of_nothing_has_the_same_columns():
-    empty, full = audit([]), audit([DISEASES, SYMPTOMS])
+    empty, full = audit_dictionaries([]), audit_dictionaries([DISEASES, SYMPTOMS])
     for name in ("summary", "two_types", "suspicious"):
         assert list(getattr(empty, name).columns) == list(getattr(full, name).columns)
         assert getattr(empty, name).empty

@@ -14,7 +14,7 @@ from engine.commands.label_tables import (
 )
 from engine.commands.sample import read_checked, write_sample
 from engine.commands.terminal import note_all, read_files, read_options, write_file
-from engine.coverage import Coverage, coverage
+from engine.coverage import Coverage, measure_coverage
 from engine.dictionary import Dictionary, mute
 from engine.dictionary_files import read_dictionaries
 from engine.distant import dictionary_entities, label
@@ -40,7 +40,7 @@ def label_command(options: argparse.Namespace) -> None:
             workers=options.workers,
             on_progress=progress.advance,
         )
-    figures = coverage(labels)
+    figures = measure_coverage(labels)
     if not figures.matches:
         raise InputError(_nothing_matches(figures, options.match))
     say_coverage(labels, figures)
@@ -101,9 +101,7 @@ def _read_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
     return dictionaries
 
 
-def _gold(
-    options: argparse.Namespace, corpus: Corpus
-) -> Mapping[str, tuple[Entity, ...]] | None:
+def _gold(options: argparse.Namespace, corpus: Corpus) -> Mapping[str, tuple[Entity, ...]] | None:
     """Gold from its own file, else what the text files carry, else none."""
     if options.gold:
         aligned = align(corpus.documents, gold_of(read_files([options.gold], options)))

@@ -24,6 +24,7 @@ from engine.text import Document, Entity, Sentence
 
 
 def say_coverage(labels: DistantLabels, figures: Coverage) -> None:
+    """Print how much of the text is labeled, by type and by dictionary."""
     heading("Coverage")
     say(
         f"{figures.labeled_tokens:,} of {figures.tokens:,} tokens labeled "
@@ -55,6 +56,7 @@ def say_coverage(labels: DistantLabels, figures: Coverage) -> None:
 
 
 def say_conflicts(labels: DistantLabels, sentences: Sequence[Sentence]) -> None:
+    """Print where two types met and which won."""
     table = conflicts(labels, sentences)
     if table.empty:
         return
@@ -73,6 +75,7 @@ def say_precision(
     gold: Mapping[str, tuple[Entity, ...]] | None,
     checked: Decisions,
 ) -> None:
+    """Print precision against gold, by the checked sample, and the noisy phrases."""
     matches = kept_matches(labels, sentences)
     if gold is not None:
         evaluation = evaluate_documents(documents, gold, dictionary_entities(labels, documents))
@@ -97,6 +100,7 @@ def say_precision(
 
 
 def say_missing(labels: DistantLabels, sentences: Sequence[Sentence]) -> None:
+    """Print frequent n-grams that nothing matches."""
     table = missing_candidates(labels, sentences)
     if table.empty:
         return

@@ -18,6 +18,7 @@ _COLUMNS = ["document", "start", "end", "text", "entity_type", "phrase", "dictio
 def write_sample(
     options: argparse.Namespace, labels: DistantLabels, sentences: Sequence[Sentence]
 ) -> None:
+    """Write a random sample of matches for a person to judge."""
     sample = draw_sample(kept_matches(labels, sentences), options.sample_size, options.seed)
     sample = sample[_COLUMNS].assign(verdict="")
     with written_whole(options.sample) as out:
@@ -29,6 +30,7 @@ def write_sample(
 
 
 def read_checked(path: str) -> Decisions:
+    """Return the verdicts of a filled-in sample."""
     table = read_table(read_source(path), ReadOptions())
     header, *rows = table.rows
     names = ("document", "start", "end", "entity_type", "verdict")

@@ -21,8 +21,10 @@ def score_command(options: argparse.Namespace) -> None:
     if not predicted.documents and not predicted.entities:
         predicted = replace(predicted, entities=dict.fromkeys(gold.entities, ()))
     documents = (
-        read_files(options.text, options).documents if options.text else ()
-    ) or gold.documents or predicted.documents
+        (read_files(options.text, options).documents if options.text else ())
+        or gold.documents
+        or predicted.documents
+    )
     if documents:
         in_gold = align(documents, gold).entities
         found = align(documents, predicted).entities if any(predicted.entities.values()) else {}
@@ -70,6 +72,7 @@ def _figures(scores: Scores) -> dict[str, float | int | None]:
 
 
 def say_evaluation(evaluation: Evaluation) -> None:
+    """Print scores per type, token scores and kinds of errors."""
     say(console.table(score_table(evaluation.by_type, evaluation.overall)))
     errors = ", ".join(f"{count:,} {name}" for name, count in evaluation.errors.items())
     say(
@@ -79,6 +82,7 @@ def say_evaluation(evaluation: Evaluation) -> None:
 
 
 def score_table(by_type: Mapping[str, Scores], total: Scores) -> pd.DataFrame:
+    """Return the scores as a table with a last row for all types together."""
     rows = [
         {
             "type": name,

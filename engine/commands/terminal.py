@@ -14,19 +14,23 @@ MOST_ROWS = 10  # of a table that could be long
 
 
 def heading(text: str) -> None:
+    """Print an underlined heading."""
     say(f"\n{text}\n{'=' * len(text)}")
 
 
 def say(text: str) -> None:
+    """Print a result to standard output."""
     print(text)
 
 
 def note_all(notes: Iterable[str]) -> None:
+    """Print what was fixed, skipped or assumed to standard error, apart from the results."""
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
 
 
 def say_more(count: int) -> None:
+    """Print how many rows of a long table were left out."""
     if count > MOST_ROWS:
         say(f"… and {count - MOST_ROWS:,} more")
 
@@ -34,12 +38,14 @@ def say_more(count: int) -> None:
 def read_files(
     paths: Sequence[str], options: argparse.Namespace, format: str | None = None
 ) -> Corpus:
+    """Return the corpus in these files, telling what had to be decided."""
     corpus = read_corpus([read_source(path) for path in paths], read_options(options), format)
     note_all(corpus.notes)
     return corpus
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
+    """Return the reading options of the command line."""
     return ReadOptions(
         text_column=options.text_column,
         id_column=options.id_column,
@@ -50,6 +56,7 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
 
 
 def write_file(corpus: Corpus, options: argparse.Namespace) -> WriteReport:
+    """Write the corpus as the command line asks, and say so."""
     write_options = WriteOptions(options.essential, options.excel, options.utf16_offsets)
     report = write_corpus(corpus, options.out, options.format, write_options)
     note_all(f"{Path(options.out).name}: {note}" for note in report.notes)

@@ -21,9 +21,7 @@ def read_corpus(
     one id the second gets a new one, and a note says so.
     """
     options = options or ReadOptions()
-    parts = [
-        part for group in _groups(files) for part in [_read_group(group, options, format)]
-    ]
+    parts = [part for group in _groups(files) for part in [_read_group(group, options, format)]]
     if not parts:
         raise InputError("no files were given")
     return _join(parts)

@@ -1,0 +1,58 @@
+"""A slow matcher, written from the rules alone, to check the fast one against."""
+
+from engine.folding import fold
+from engine.settings import MatchOptions
+
+
+def is_exact_acronym(phrase, options):
+    letters = [c for c in phrase if c.isalpha()]
+    is_short = 0 < len(letters) <= options.exact_acronym_letters
+    return options.ignore_case and is_short and all(c.isupper() for c in letters)
+
+
+def folded(tokens, options):
+    return [form for token in tokens if (form := fold(token, options))]
+
+
+def stands_at(phrase, phrase_tokens, tokens, options):
+    """Whether the phrase is exactly these tokens, hyphens inside them apart."""
+    edges = (tokens[0], tokens[-1])
+    if not all(fold(token, options) for token in edges):
+        return False
+    if is_exact_acronym(phrase, options):
+        kept = {name: getattr(options, name) for name in MatchOptions.__dataclass_fields__}
+        options = MatchOptions(**{**kept, "ignore_case": False})
+    wanted = folded(phrase_tokens, options)
+    return bool(wanted) and folded(tokens, options) == wanted
+
+
+def all_matches(tokens, phrases, options):
+    """Every (start, end, type) at which some (phrase, tokens, type) stands."""
+    return {
+        (start, end, entity_type)
+        for start in range(len(tokens))
+        for end in range(start + 1, len(tokens) + 1)
+        for phrase, phrase_tokens, entity_type in phrases
+        if stands_at(phrase, phrase_tokens, tokens[start:end], options)
+    }
+
+
+def kept_matches(tokens, phrases, options, priority=lambda entity_type: 0):
+    """The matches that count, and the losers between types."""
+    found = all_matches(tokens, phrases, options)
+    taken = []
+    for entity_type in sorted({match[2] for match in found}):
+        position = 0
+        while position < len(tokens):
+            ends = [e for s, e, t in found if s == position and t == entity_type]
+            if ends:
+                taken.append((position, max(ends), entity_type))
+                position = max(ends)
+            else:
+                position += 1
+    taken.sort(key=lambda m: (m[0] - m[1], -priority(m[2]), m[0], m[2]))
+    kept, lost = [], []
+    for match in taken:
+        is_free = all(match[1] <= other[0] or other[1] <= match[0] for other in kept)
+        (kept if is_free else lost).append(match)
+    return sorted(kept), sorted(lost)
