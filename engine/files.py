@@ -21,15 +21,16 @@ TEXT_EXTENSIONS = ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF8", "a GIF image"),
+    (b"GIF87a", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
     (b"%PDF", "a PDF file"),
     (b"\x1f\x8b", "a gzip archive"),
-    (b"BZh", "a bzip2 archive"),
+    (b"BZh91AY&SY", "a bzip2 archive"),
     (b"\xfd7zXZ", "an xz archive"),
     (b"7z\xbc\xaf", "a 7-Zip archive"),
     (b"Rar!", "a RAR archive"),
     (b"\xd0\xcf\x11\xe0", "an old Word or Excel file"),
-    (b"PAR1", "a Parquet file"),
+    (b"PAR1\x15", "a Parquet file"),  # PAR1 alone is a gene
     (b"SQLite format 3", "a SQLite database"),
     (b"\x7fELF", "a program"),
 )
