@@ -17,10 +17,10 @@ VENV := .venv/.made
 APP := .venv/.app-installed
 DEV := .venv/.dev-installed
 
-.PHONY: help app test check lint types format bench clean
+.PHONY: help app test check lint types format bench screenshots clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 app: $(APP) ## Start the app with the sample project (PORT=8501, ADDRESS=localhost)
 	@echo "Glossa: http://$(ADDRESS):$(PORT) (stop with Ctrl+C)"
@@ -54,6 +54,9 @@ bench: ## Say how to measure speed and quality
 		if [ -e "$$script" ]; then echo "  $(PY) -m bench.$$(basename "$$script" .py)"; fi; \
 	done
 	@echo "Options: add --help. Recorded figures, with their commit: bench/README.md"
+
+screenshots: $(DEV) ## Take the pictures in docs/screenshots again
+	@$(PY) -m tests.browser.screenshots
 
 clean: ## Delete .venv and all caches; projects in data/ stay
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -6,6 +6,7 @@ python -m engine convert FILE --out FILE
 """
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -23,8 +24,11 @@ _READABLE = "txt, csv, tsv, jsonl, json, conll, bio, iob2, pubtator, brat, or a 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, or 2 when the input is at fault."""
-    parser = make_parser()
-    options = parser.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal may know no Greek; its person still wants the figures.
+            stream.reconfigure(errors="backslashreplace")
+    options = make_parser().parse_args(arguments)
     try:
         options.run(options)
     except InputError as error:
@@ -33,9 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"engine {options.command}: stopped; nothing was written.", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # The reader of our output (head, less) has gone; what is left has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
@@ -199,14 +200,13 @@ def _add_writing(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, got {number}")
-    return number
+    if not (text.isascii() and text.isdigit() and 0 < len(text.lstrip("0")) < 10):
+        raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more, got {text}")
+    return int(text)
 
 
 def _sentence(message: str) -> str:
-    message = message.rstrip()
+    message = " ".join(message.split("\n")).rstrip()
     return message if message.endswith((".", "?", "!")) else f"{message}."
 
 

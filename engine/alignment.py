@@ -1,5 +1,6 @@
 """Annotations of one file are laid over the documents of another that hold the same text."""
 
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,24 +43,18 @@ def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
             f"{_names(annotated)} holds no annotations. "
             "Gold can be CoNLL, JSONL with spans, PubTator, brat or an entities CSV"
         )
-    targets = {document.id: document for document in documents}
-    by_letters = {_letters(document.text): document for document in documents}
+    targets = _targets(documents, annotated)
     sources = {document.id: document for document in annotated.documents}
     entities: dict[str, tuple[Entity, ...]] = {}
     strangers: list[str] = []
     for id, of in annotated.entities.items():
-        source = sources.get(id)
-        target = targets.get(id)
-        if source is not None and (
-            target is None or _letters(target.text) != _letters(source.text)
-        ):
-            target = by_letters.get(_letters(source.text))
+        source, target = sources.get(id), targets.get(id)
         if target is None:
             strangers.append(id)
         elif source is None or source.text == target.text:
             entities[target.id] = _checked(target, of, annotated)
         else:
-            entities[target.id] = _moved(source, target, of)
+            entities[target.id] = _moved(source, target, _checked(source, of, annotated))
     if not entities:
         raise InputError(
             f"{_names(annotated)} annotates none of these documents: neither an id nor a text is "
@@ -75,6 +70,29 @@ def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
         else ()
     )
     return Aligned(entities, notes)
+
+
+def _targets(documents: Sequence[Document], annotated: Corpus) -> dict[str, Document]:
+    """The document that each annotated id stands for; no two stand for the same one.
+
+    Its namesake, unless the letters differ; else the first with these letters that is left.
+    """
+    namesakes = {document.id: document for document in documents}
+    letters = {document.id: _letters(document.text) for document in documents}
+    letters_of = {document.id: _letters(document.text) for document in annotated.documents}
+    targets = {
+        id: namesakes[id]
+        for id in annotated.entities
+        if id in namesakes and letters_of.get(id, letters[id]) == letters[id]
+    }
+    left: defaultdict[str, deque[Document]] = defaultdict(deque)
+    for document in documents:
+        if document.id not in targets:
+            left[letters[document.id]].append(document)
+    for id in annotated.entities:
+        if id not in targets and id in letters_of and left[letters_of[id]]:
+            targets[id] = left[letters_of[id]].popleft()
+    return targets
 
 
 def _names(corpus: Corpus) -> str:

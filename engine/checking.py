@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import pandas as pd
 
@@ -19,6 +20,10 @@ _Z = 1.959964  # two-sided 95 %
 # How many imagined judgements at the type's own precision a phrase starts with, so that one
 # wrong match out of one does not make it look hopeless.
 _PRIOR_JUDGEMENTS = 2
+_NOISY_COLUMNS = [
+    "phrase", "entity_type", "dictionary", "matches", "checked", "precision", "flags",
+    "estimated_false",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,8 @@ def store_decision(path: str | Path, decision: Decision) -> None:
     """Append a decision; it is on disk when this returns."""
     line = json.dumps(asdict(decision), ensure_ascii=False) + "\n"
     try:
-        with open(path, "ab") as stream:
+        with open(path, "ab+") as stream:
+            _mend_last_line(stream)
             stream.write(line.encode())
             stream.flush()
             os.fsync(stream.fileno())
@@ -58,6 +64,22 @@ def store_decision(path: str | Path, decision: Decision) -> None:
         raise InputError(
             f"the decision could not be stored in {path}: {error.strerror or error}"
         ) from error
+
+
+def _mend_last_line(stream: BinaryIO) -> None:
+    """Take out a line that a crash cut short; end one that lacks only its line end."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(max(size - 1, 0))
+    if stream.read() in (b"", b"\n"):
+        return
+    stream.seek(0)
+    last = stream.read().rpartition(b"\n")[2]
+    try:
+        Decision(**json.loads(last))
+    except (TypeError, ValueError):
+        stream.truncate(size - len(last))
+    else:
+        stream.write(b"\n")
 
 
 def read_decisions(path: str | Path) -> dict[tuple[str, int, int, str], Decision]:
@@ -146,7 +168,8 @@ def wilson_interval(correct: float, total: float) -> tuple[float, float]:
     share, z2 = correct / total, _Z * _Z
     middle = (share + z2 / (2 * total)) / (1 + z2 / total)
     half = _Z / (1 + z2 / total) * math.sqrt(share * (1 - share) / total + z2 / (4 * total**2))
-    return (max(0.0, middle - half), min(1.0, middle + half))
+    # At 0 and 1 the share itself is an end, which rounding must not move past it.
+    return (max(0.0, min(middle - half, share)), min(1.0, max(middle + half, share)))
 
 
 def checked_precision(
@@ -178,6 +201,7 @@ def noisy_phrases(matches: pd.DataFrame, decisions: Decisions) -> pd.DataFrame:
     """
     table = _judged(matches, decisions)
     by_type = checked_precision(matches, decisions).set_index("entity_type")["precision"]
+    by_type = by_type[~by_type.index.duplicated()]  # a type may be named as the row for all is
     rows = []
     for (phrase, entity_type, dictionary), group in table.groupby(
         ["phrase", "entity_type", "dictionary"], sort=True
@@ -198,9 +222,7 @@ def noisy_phrases(matches: pd.DataFrame, decisions: Decisions) -> pd.DataFrame:
                 "estimated_false": checked - correct + (len(group) - checked) * (1 - estimate),
             }
         )
-    result = pd.DataFrame(rows)
-    if result.empty:
-        return result
+    result = pd.DataFrame(rows, columns=_NOISY_COLUMNS)
     result["is_flagged"] = result["flags"] != ""
     result = result.sort_values(
         ["estimated_false", "is_flagged", "matches", "phrase"],

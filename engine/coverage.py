@@ -93,7 +93,8 @@ def coverage_along(labels: DistantLabels, bins: int = 20) -> pd.DataFrame:
                 "sentence_share": matched[first:last].mean(),
             }
         )
-    return pd.DataFrame(rows)
+    columns = ["first_sentence", "last_sentence", "tokens", "token_share", "sentence_share"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def phrase_usage(labels: DistantLabels) -> pd.DataFrame:

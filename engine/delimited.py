@@ -40,7 +40,7 @@ def read_table(file: SourceFile, options: ReadOptions, delimiter: str | None = N
     """
     decoded = decode(file, options.encoding)
     text = decoded.text.removeprefix("\ufeff")
-    delimiter = delimiter or find_delimiter(text)
+    delimiter = delimiter or file_delimiter(file, text)
     rows = _parse(file.name, text, delimiter)
     if not rows:
         raise InputError(f"{file.name} holds no rows. Nothing was added")
@@ -51,9 +51,14 @@ def read_table(file: SourceFile, options: ReadOptions, delimiter: str | None = N
         raise InputError(_ragged_message(file.name, ragged, width))
     if ragged:
         rows = [row for row in rows if len(row.cells) == width]
-        lines = ", ".join(f"{row.line:,}" for row in ragged[:5])
-        notes = (*notes, f"{len(ragged):,} rows of another width left out (lines {lines} …)")
+        notes = (*notes, _left_out(ragged))
     return Table(tuple(rows), delimiter, decoded.encoding, notes)
+
+
+def file_delimiter(file: SourceFile, text: str) -> str:
+    """Return the delimiter of a file: a tab when its name says so and its first line has one."""
+    first = text.lstrip("\r\n").partition("\n")[0]
+    return "\t" if file.extension == ".tsv" and "\t" in first else find_delimiter(text)
 
 
 def find_delimiter(text: str) -> str:
@@ -107,6 +112,13 @@ def _parse(name: str, text: str, delimiter: str) -> list[Row]:
             f"{name} line {line:,}: {error}. Put quotes around the cell and double those inside it"
         ) from None
     return rows
+
+
+def _left_out(ragged: list[Row]) -> str:
+    where = ", ".join(f"{row.line:,}" for row in ragged[:5]) + (" …" if len(ragged) > 5 else "")
+    if len(ragged) == 1:
+        return f"1 row of another width left out (line {where})"
+    return f"{len(ragged):,} rows of another width left out (lines {where})"
 
 
 def _ragged_message(name: str, ragged: list[Row], width: int) -> str:

@@ -3,9 +3,13 @@
 import codecs
 import errno
 import io
+import lzma
 import os
+import re
+import stat
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -31,13 +35,25 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"Rar!", "a RAR archive"),
     (b"\xd0\xcf\x11\xe0", "an old Word or Excel file"),
     (b"PAR1\x15", "a Parquet file"),  # PAR1 alone is a gene
-    (b"SQLite format 3", "a SQLite database"),
+    (b"SQLite format 3\0", "a SQLite database"),
     (b"\x7fELF", "a program"),
 )
 _ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
+# What zipfile raises over bytes that are not as they should be.
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, EOFError, OSError,
+    ValueError,
+)  # fmt: skip
 _OFFICE_MEMBERS = {"word/": "a Word file", "xl/": "an Excel file", "ppt/": "a PowerPoint file"}
+# What desktops put into archives on their own.
+_CLUTTER = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
+_DRIVE = re.compile("[A-Za-z]:")
+_CHUNK = 1 << 20  # bytes unpacked at a time
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
+    # Before UTF-16, whose little-endian mark is the first half of this one.
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
@@ -92,11 +108,17 @@ def decode(file: SourceFile, encoding: str | None = None) -> Decoded:
     Windows-1252. A file that is none of these is refused.
     """
     if not file.data.strip():
-        raise InputError(f"{file.name} is empty ({len(file.data)} bytes). Nothing was added")
+        raise InputError(_empty(file))
     refuse_binary(file)
     decoded = _decode(file, encoding)
+    if not decoded.text.removeprefix("\ufeff"):
+        raise InputError(_empty(file))
     _refuse_nul(file.name, decoded.text)
     return decoded
+
+
+def _empty(file: SourceFile) -> str:
+    return f"{file.name} is empty ({len(file.data)} bytes). Nothing was added"
 
 
 def _decode(file: SourceFile, encoding: str | None) -> Decoded:
@@ -138,7 +160,9 @@ def unzip(file: SourceFile, limits: Limits = LIMITS) -> list[SourceFile]:
             members = [m for m in archive.infolist() if not _is_clutter(m)]
             _check_members(file.name, members, limits)
             return _unpack(file.name, archive, members, limits)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError) as error:
+    except InputError:
+        raise
+    except _DAMAGE as error:
         raise InputError(f"{file.name} is a damaged zip archive ({error}). Zip it again") from error
 
 
@@ -146,13 +170,19 @@ def unzip(file: SourceFile, limits: Limits = LIMITS) -> list[SourceFile]:
 def written_whole(path: str | Path) -> Iterator[IO[bytes]]:
     """Open `path` for writing such that it holds all of the new content, or what it held before.
 
-    The bytes go to a temporary file beside it that is renamed at the end.
+    The bytes go to a temporary file beside it that is renamed at the end. A device or a pipe
+    (/dev/stdout) is written as it is, and what a link points to is replaced, not the link.
     """
     path = Path(path)
+    if _is_device(path):
+        with _opened(path) as out:
+            yield out
+        return
+    target = Path(os.path.realpath(path))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         handle = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed and renamed below
-            dir=path.parent, prefix=f".{path.name[:60]}.", suffix=".part", delete=False
+            dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part", delete=False
         )
     except OSError as error:
         raise _write_error(path, error) from error
@@ -161,8 +191,8 @@ def written_whole(path: str | Path) -> Iterator[IO[bytes]]:
         handle.flush()
         os.fsync(handle.fileno())
         handle.close()
-        _share_like_a_new_file(Path(handle.name))
-        os.replace(handle.name, path)
+        os.chmod(handle.name, _mode_for(target))
+        os.replace(handle.name, target)
     except OSError as error:
         raise _write_error(path, error) from error
     finally:
@@ -172,11 +202,27 @@ def written_whole(path: str | Path) -> Iterator[IO[bytes]]:
         Path(handle.name).unlink(missing_ok=True)
 
 
-def _share_like_a_new_file(path: Path) -> None:
-    """Temporary files are private; the result gets the permissions of any new file."""
+def _is_device(path: Path) -> bool:
+    # os.path, unlike Path, takes what may not be looked at for absent; opening it says why.
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        with open(path, "wb") as out:
+            yield out
+    except OSError as error:
+        raise _write_error(path, error) from error
+
+
+def _mode_for(path: Path) -> int:
+    """Temporary files are private; the result is as open as the old one, or as any new file."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
     umask = os.umask(0)
     os.umask(umask)
-    path.chmod(0o666 & ~umask)
+    return 0o666 & ~umask
 
 
 def _write_error(path: Path, error: OSError) -> InputError:
@@ -191,14 +237,17 @@ def _write_error(path: Path, error: OSError) -> InputError:
 def _decode_as(file: SourceFile, encoding: str) -> str:
     try:
         return file.data.decode(encoding)
-    except LookupError:
+    except UnicodeDecodeError as error:
+        # The codec that takes a mark off counts without it.
+        position = error.start + len(file.data) - len(error.object)
+        raise InputError(
+            f"{file.name} is not {encoding} (byte 0x{file.data[position]:02X} at position "
+            f"{position:,}). Name the right encoding, or save the file as UTF-8"
+        ) from None
+    # No codec, one that is not for text, or (ValueError) not even a name.
+    except (LookupError, ValueError):
         raise InputError(
             f'"{encoding}" is not an encoding; try utf-8, utf-16, windows-1252 or shift_jis'
-        ) from None
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{file.name} is not {encoding} (byte 0x{file.data[error.start]:02X} at position "
-            f"{error.start:,}). Name the right encoding, or save the file as UTF-8"
         ) from None
 
 
@@ -253,7 +302,7 @@ def _zip_kind(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()[:200]
-    except (zipfile.BadZipFile, OSError):
+    except _DAMAGE:
         return "a zip archive"
     for prefix, kind in _OFFICE_MEMBERS.items():
         if any(name.startswith(prefix) for name in names):
@@ -264,9 +313,10 @@ def _zip_kind(data: bytes) -> str:
 
 
 def _is_clutter(member: zipfile.ZipInfo) -> bool:
-    """Folders, and what macOS adds on its own."""
-    name = member.filename
-    return member.is_dir() or name.startswith("__MACOSX/") or Path(name).name.startswith("._")
+    """Folders, and what desktops add on their own."""
+    name = Path(member.filename).name
+    is_hidden = name.startswith("._") or name in _CLUTTER
+    return member.is_dir() or is_hidden or member.filename.startswith("__MACOSX/")
 
 
 def _check_members(name: str, members: list[zipfile.ZipInfo], limits: Limits) -> None:
@@ -279,7 +329,7 @@ def _check_members(name: str, members: list[zipfile.ZipInfo], limits: Limits) ->
         )
     for member in members:
         parts = member.filename.replace("\\", "/").split("/")
-        if member.filename.startswith(("/", "\\")) or ".." in parts or ":" in parts[0]:
+        if not parts[0] or ".." in parts or _DRIVE.match(parts[0]):
             raise InputError(
                 f'{name} holds the path "{member.filename}", which leaves the archive. '
                 "Zip the files again without it"
@@ -287,23 +337,38 @@ def _check_members(name: str, members: list[zipfile.ZipInfo], limits: Limits) ->
         if member.flag_bits & 0x1:
             raise InputError(f'{name}: "{member.filename}" is encrypted. Zip it without a password')
         if member.filename.lower().endswith(".zip"):
-            raise InputError(
-                f'{name} holds another archive, "{member.filename}". Unpack that one first'
-            )
+            raise InputError(_archive_inside(name, member.filename))
+    # A first look that costs nothing; unpacking counts again and trusts no header.
+    if sum(member.file_size for member in members) > limits.zip_unpacked_mb * 1_000_000:
+        raise InputError(_unpacks_to_too_much(name, limits))
+
+
+def _archive_inside(name: str, member: str) -> str:
+    return f'{name} holds another archive, "{member}". Unpack that one first'
+
+
+def _unpacks_to_too_much(name: str, limits: Limits) -> str:
+    return (
+        f"{name} unpacks to more than {limits.zip_unpacked_mb} MB. Split it into smaller archives"
+    )
 
 
 def _unpack(
     name: str, archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], limits: Limits
 ) -> list[SourceFile]:
-    files, room = [], limits.zip_unpacked_mb * 1_000_000
+    files: list[SourceFile] = []
+    room = limits.zip_unpacked_mb * 1_000_000
     for member in members:
+        chunks: list[bytes] = []
         with archive.open(member) as stream:
-            data = stream.read(room + 1)  # never trusts the size in the header
-        room -= len(data)
-        if room < 0:
-            raise InputError(
-                f"{name} unpacks to more than {limits.zip_unpacked_mb} MB. "
-                "Split it into smaller archives"
-            )
-        files.append(SourceFile(member.filename, data))
+            # By chunks: asked for much at once, zipfile unpacks it all, whatever the header says.
+            while chunk := stream.read(_CHUNK):
+                chunks.append(chunk)
+                room -= len(chunk)
+                if room < 0:
+                    raise InputError(_unpacks_to_too_much(name, limits))
+        file = SourceFile(member.filename, b"".join(chunks))
+        if is_zip(file):
+            raise InputError(_archive_inside(name, file.name))
+        files.append(file)
     return files

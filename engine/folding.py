@@ -8,7 +8,8 @@ from engine.settings import MatchOptions
 
 _HYPHENS = frozenset("-‐‑‒–—―−﹣－")
 _INVISIBLE = regex.compile(r"\p{Cf}")
-_SIBILANT_PLURALS = ("ches", "shes", "sses", "xes", "zes")
+_SIBILANT_PLURALS = ("ches", "shes", "sses", "xes", "tzes", "zzes")
+_ACHES = regex.compile(r"(?<![eo])aches$")  # "headaches", but not "beaches" and "approaches"
 _NOT_PLURALS = ("ss", "us", "is")
 
 
@@ -22,11 +23,13 @@ def fold(token: str, options: MatchOptions) -> str:
     if options.ignore_hyphens and token in _HYPHENS:
         return ""
     if options.ignore_unicode_form and not token.isascii():
-        token = _INVISIBLE.sub("", unicodedata.normalize("NFKC", token)) or token
+        token = unicodedata.normalize("NFKC", _INVISIBLE.sub("", token) or token)
     if options.ignore_accents and not token.isascii():
         token = without_accents(token)
     if options.ignore_case:
         token = token.casefold()
+        if options.ignore_unicode_form and not token.isascii():
+            token = unicodedata.normalize("NFKC", token)  # folding may take letters apart
     if options.ignore_plurals:
         token = singular(token)
     return token
@@ -49,7 +52,7 @@ def singular(token: str) -> str:
         return token
     if token.endswith("ies") and len(token) > 4:
         return token[:-3] + "y"
-    if token.endswith(_SIBILANT_PLURALS):
+    if token.endswith(_SIBILANT_PLURALS) and not _ACHES.search(token):
         return token[:-2]
     return token[:-1]
 

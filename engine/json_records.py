@@ -9,6 +9,7 @@ from engine.files import SourceFile, decode
 from engine.settings import ReadOptions
 from engine.text import InputError
 
+_BEYOND_PYTHON = "nested too deeply, or a number too long"
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -36,22 +37,39 @@ def read_records(file: SourceFile, options: ReadOptions) -> Records:
     whole = _whole(text)
     if whole is not None:
         values = whole if isinstance(whole, list) else [whole]
-        items = [Record(i, _mended(value)) for i, value in enumerate(values, start=1)]
+        items = [Record(i, value) for i, value in enumerate(values, start=1)]
         if not items:
             raise InputError(f"{file.name} holds an empty list. Nothing was added")
         return Records(tuple(items), decoded.encoding, decoded.notes)
-    items, bad = _lines(file, text)
-    notes = decoded.notes
-    if bad and not options.skip_bad_lines:
-        line, fault = bad[0]
-        raise InputError(
-            f"{file.name} line {line:,}: not valid JSON ({fault}). "
-            f"{len(bad):,} of {len(items) + len(bad):,} lines. Correct it, or skip bad lines"
-        )
-    if bad:
-        where = ", ".join(f"{line:,}" for line, _ in bad[:5])
-        notes = (*notes, f"{len(bad):,} lines that are not JSON left out (lines {where} …)")
+    items, bad = _lines(text)
+    if bad and (not items or not options.skip_bad_lines):
+        raise InputError(_message(file, text, items, bad))
+    notes = (*decoded.notes, _left_out(bad)) if bad else decoded.notes
     return Records(tuple(items), decoded.encoding, notes)
+
+
+def _message(file: SourceFile, text: str, items: list[Record], bad: list[tuple[int, str]]) -> str:
+    line, fault = bad[0]
+    if not items and file.extension != ".json":
+        return (
+            f"{file.name} line {line:,}: not valid JSON ({fault}). "
+            "The file holds no JSON. Nothing was added"
+        )
+    if file.extension == ".json" and (not items or line < items[0].line):
+        # Not JSON lines but one value over many lines: its own fault, not that of its first line.
+        line, fault = _fault_of_whole(text)
+        return f"{file.name} line {line:,}: not valid JSON ({fault}). Correct it"
+    return (
+        f"{file.name} line {line:,}: not valid JSON ({fault}). "
+        f"{len(bad):,} of {len(items) + len(bad):,} lines. Correct it, or skip bad lines"
+    )
+
+
+def _left_out(bad: list[tuple[int, str]]) -> str:
+    where = ", ".join(f"{line:,}" for line, _ in bad[:5]) + (" …" if len(bad) > 5 else "")
+    if len(bad) == 1:
+        return f"1 line that is not JSON left out (line {where})"
+    return f"{len(bad):,} lines that are not JSON left out (lines {where})"
 
 
 def _whole(text: str) -> Any:
@@ -59,12 +77,22 @@ def _whole(text: str) -> Any:
     if text.lstrip()[:1] not in ("[", "{"):
         return None
     try:
-        return json.loads(text)
+        return _mended(json.loads(text))
     except (ValueError, RecursionError):
         return None
 
 
-def _lines(file: SourceFile, text: str) -> tuple[list[Record], list[tuple[int, str]]]:
+def _fault_of_whole(text: str) -> tuple[int, str]:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.lineno, f"{error.msg} at column {error.colno}"
+    except (ValueError, RecursionError):
+        pass
+    return 1, _BEYOND_PYTHON
+
+
+def _lines(text: str) -> tuple[list[Record], list[tuple[int, str]]]:
     items: list[Record] = []
     bad: list[tuple[int, str]] = []
     # Not splitlines(): JSON strings may hold U+2028 and other line ends that JSON allows.
@@ -76,10 +104,7 @@ def _lines(file: SourceFile, text: str) -> tuple[list[Record], list[tuple[int, s
         except json.JSONDecodeError as error:
             bad.append((number, f"{error.msg} at column {error.colno}"))
         except (ValueError, RecursionError):
-            bad.append((number, "nested too deeply, or a number too long"))
-    if not items and bad and file.extension == ".json":
-        number, fault = bad[0]
-        raise InputError(f"{file.name} line {number:,}: not valid JSON ({fault}). Correct it")
+            bad.append((number, _BEYOND_PYTHON))
     return items, bad
 
 

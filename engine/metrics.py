@@ -4,9 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from seqeval.metrics.v1 import precision_recall_fscore_support
-from seqeval.scheme import IOB2
-
 from engine.text import Document, Entity, Span, spans_from_entities, tags_from_spans
 
 SpansBySentence = Sequence[Sequence[Span]]
@@ -146,6 +143,10 @@ def _strict_scores(
     types = sorted({span.entity_type for side in (gold, predicted) for of in side for span in of})
     if not types:
         return {}
+    # Imported here: it brings scikit-learn, two thirds of the time that any command takes to start.
+    from seqeval.metrics.v1 import precision_recall_fscore_support
+    from seqeval.scheme import IOB2
+
     # seqeval reads tags by their dashes; numbers keep type names such as "non-drug" whole.
     alias = {name: str(i) for i, name in enumerate(types)}
 

@@ -52,3 +52,75 @@ class Limits:
 
 
 LIMITS = Limits()
+
+
+METHODS = ("mpn", "mpu", "conf_mpu")  # what a person compares
+BASELINES = ("bnpu", "early_stopped", "supervised")  # the paper's other learners, for bench/
+ENCODERS = ("bilstm", "transformer")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every knob of a training run. The paper's symbol is in the comment."""
+
+    method: str = "conf_mpu"  # one of METHODS or BASELINES
+    encoder: str = "bilstm"  # or "transformer"
+    seed: int = 0
+
+    loss: str = "mae"  # of one token: mae (the paper's), cross_entropy, gce
+    entity_weight: float = 15.0  # gamma; raise it when recall is low
+    confidence_threshold: float = 0.5  # tau; unlabeled tokens above it are left out of the risk
+    is_one_sample: bool = False  # average the unlabeled risk over all tokens, labeled ones too
+    negative_bound: str = "clamp"  # or "ascend": what a negative part below zero does
+
+    epochs: int = 100
+    batch_size: int = 100  # sentences
+    learning_rate: float = 5e-4
+    learning_rate_decay: float = 0.05  # lr / (1 + decay * epoch), changed every 5 epochs
+
+    confidence_epochs: int = 100  # of the entity / non-entity tagger behind lambda
+    confidence_weight: float = 10.0  # gamma of that tagger
+    confidence_learning_rate: float = 1e-4
+    confidence_folds: int = 0  # 0 = score the tokens it was trained on (the authors' way)
+    confidence_seeds: int = 1  # how many such taggers are averaged
+
+    word_vectors: str = "glove"  # "none", or the path of a GloVe / word2vec file
+    lexicon_window: int = 4  # longest phrase, in tokens, that gives lexicon bits; 0 = none
+    lexicon_dropout: float = 0.0  # share of tokens whose lexicon bits are hidden in training
+    hidden_size: int = 200  # of the LSTM, per direction
+    character_size: int = 30
+    dropout: float = 0.5
+
+    encoder_name: str = "minilm"  # transformer: "minilm", a folder, or a Hugging Face name
+    encoder_window: int = 128  # sub-words the transformer sees at once
+    encoder_stride: int = 32  # sub-words that neighbouring windows share
+    contextual_layer: int = 0  # BiLSTM: hidden layer of the frozen encoder to add; 0 = none
+
+    def __post_init__(self) -> None:
+        _check_choice("method", self.method, (*METHODS, *BASELINES))
+        _check_choice("encoder", self.encoder, ENCODERS)
+        _check_choice("loss", self.loss, ("mae", "cross_entropy", "gce"))
+        _check_choice("negative_bound", self.negative_bound, ("clamp", "ascend"))
+        _check_range("confidence_threshold", self.confidence_threshold, 0, 1)
+        _check_range("dropout", self.dropout, 0, 0.95)
+        _check_range("lexicon_dropout", self.lexicon_dropout, 0, 1)
+        for name in ("epochs", "confidence_epochs", "batch_size", "hidden_size", "character_size"):
+            _check_range(name, getattr(self, name), 1, 100_000)
+        for name in ("learning_rate", "confidence_learning_rate"):
+            _check_range(name, getattr(self, name), 1e-8, 1)
+        for name in ("entity_weight", "confidence_weight"):
+            _check_range(name, getattr(self, name), 1e-3, 10_000)
+        if not 0 <= self.encoder_stride < self.encoder_window:
+            raise ValueError(
+                f"encoder_stride must be in [0, encoder_window), got {self.encoder_stride}"
+            )
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+
+
+def _check_range(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"{name} must be in [{low:g}, {high:g}], got {value:g}")

@@ -1,7 +1,8 @@
 """Raw text becomes sentences and tokens, with offsets into the text as uploaded."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import regex
 import sentencex
@@ -21,6 +22,9 @@ _TOKEN = regex.compile(
 # The splitter stops with a fault at multi-byte spaces and control characters next to a full stop,
 # so it is shown a view of the same length in which they are plain spaces.
 _UNSAFE_FOR_SPLITTER = regex.compile(r"[^\S\n\r ]|(?![\n\r])\p{C}")
+# The splitter's time grows with the square of what it is shown where quotes or scripts other than
+# Latin abound, so it is shown this many characters at a time.
+_WINDOW = 5_000
 _BLANK_LINE = regex.compile(r"\r?\n[^\S\n]*\r?\n|\r[^\S\n\r]*\r")
 
 
@@ -45,8 +49,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     bounds = []
     for start, end in _paragraphs(text):
         view = _UNSAFE_FOR_SPLITTER.sub(" ", text[start:end])
-        for piece in sentencex.get_sentence_boundaries("en", view):
-            bounds.append((start + piece["start_index"], start + piece["end_index"]))
+        bounds += [(start + first, start + last) for first, last in pairwise(_boundaries(view))]
     return [trimmed for bound in bounds if (trimmed := _trim(text, *bound))]
 
 
@@ -99,6 +102,23 @@ def _paragraphs(text: str) -> list[tuple[int, int]]:
         paragraphs.append((start, blank.start()))
         start = blank.end()
     return [*paragraphs, (start, len(text))]
+
+
+def _boundaries(view: str) -> Iterator[int]:
+    """Where the sentences of a paragraph meet, its two ends included."""
+    yield 0
+    start = 0
+    while start + _WINDOW < len(view):
+        ends = _sentence_ends(view[start : start + _WINDOW])
+        # The last sentence may go on in the next window, which begins with it; one as long as the
+        # window goes on for certain.
+        yield from (start + end for end in ends[:-1])
+        start += ends[-2] if len(ends) > 1 else _WINDOW
+    yield from (start + end for end in _sentence_ends(view[start:]))
+
+
+def _sentence_ends(view: str) -> list[int]:
+    return [piece["end_index"] for piece in sentencex.get_sentence_boundaries("en", view)]
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:

@@ -13,11 +13,16 @@ UI = ROOT / "ui"
 ENGINE_ORDER = [
     "settings", "text", "tokenization", "files", "delimited", "json_records", "folding",
     "dictionary", "dictionary_layouts", "dictionary_records", "dictionary_files", "audit",
-    "matching", "resolution", "distant", "coverage", "priors", "features", "risk", "tagger",
-    "training", "confidence", "metrics", "checking", "formats", "alignment", "experiment",
+    "matching", "resolution", "distant", "coverage", "priors",
+    "device", "vectors", "word_shapes", "lexicon", "encoders", "subwords", "batches", "features",
+    "risk", "transformer", "tagger", "training", "confidence", "decoding",
+    "metrics", "checking", "formats", "alignment", "experiment", "runs",
     "project", "jobs", "console", "commands", "__main__",
 ]  # fmt: skip
-TORCH_MODULES = {"features", "risk", "tagger", "training", "confidence", "experiment"}
+TORCH_MODULES = {
+    "device", "encoders", "subwords", "batches", "features", "risk", "transformer", "tagger",
+    "training", "confidence", "experiment", "runs",
+}  # fmt: skip
 
 # `from package import name` names a module of these packages, or what their __init__ offers.
 PACKAGES = ("engine", "engine.formats", "ui", "ui.views")

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from engine import console
 from engine.alignment import align, gold_of
+from engine.checking import kept_matches
 from engine.commands.label_tables import (
     say_conflicts,
     say_coverage,
     say_missing,
     say_precision,
 )
-from engine.commands.sample import read_checked, write_sample
+from engine.commands.sample import check_verdicts, read_checked, write_sample
 from engine.commands.terminal import note_all, read_files, read_options, write_file
 from engine.coverage import Coverage, measure_coverage
 from engine.dictionary import Dictionary, mute
@@ -27,7 +28,7 @@ def label_command(options: argparse.Namespace) -> None:
     """Label texts with dictionaries; print coverage and precision; write the entities."""
     if options.out:
         writable_format(options.out, options.format)  # before the work, not after it
-    corpus = read_files(options.text, options)
+    corpus = _read_texts(options)
     dictionaries = _read_dictionaries(options)
     gold = _gold(options, corpus)
     checked = read_checked(options.checked) if options.checked else {}
@@ -43,6 +44,8 @@ def label_command(options: argparse.Namespace) -> None:
     figures = measure_coverage(labels)
     if not figures.matches:
         raise InputError(_nothing_matches(figures, options.match))
+    if checked:
+        check_verdicts(options.checked, checked, kept_matches(labels, sentences))
     say_coverage(labels, figures)
     say_conflicts(labels, sentences)
     say_precision(labels, corpus.documents, sentences, gold, checked)
@@ -52,6 +55,16 @@ def label_command(options: argparse.Namespace) -> None:
     if options.out:
         entities = dictionary_entities(labels, corpus.documents)
         write_file(replace(corpus, entities=_with_gold(entities, gold, options)), options)
+
+
+def _read_texts(options: argparse.Namespace) -> Corpus:
+    corpus = read_files(options.text, options)
+    names = ", ".join(options.text)
+    if not corpus.documents:
+        raise InputError(f"{names} holds entities but not the texts they are in; give those too")
+    if not any(document.sentences for document in corpus.documents):
+        raise InputError(f"{names} holds no words to label")
+    return corpus
 
 
 def _nothing_matches(figures: Coverage, preset: str) -> str:

@@ -3,11 +3,15 @@
 import argparse
 from collections.abc import Sequence
 
+import pandas as pd
+
 from engine.checking import Decision, Decisions, draw_sample, kept_matches
-from engine.commands.terminal import say
+from engine.commands.terminal import note_all, say
 from engine.delimited import find_column, read_table
 from engine.distant import DistantLabels
 from engine.files import read_source, written_whole
+from engine.formats import WriteOptions
+from engine.formats.text_table import row_writer
 from engine.settings import ReadOptions
 from engine.text import InputError, Sentence
 
@@ -22,7 +26,10 @@ def write_sample(
     sample = draw_sample(kept_matches(labels, sentences), options.sample_size, options.seed)
     sample = sample[_COLUMNS].assign(verdict="")
     with written_whole(options.sample) as out:
-        out.write(sample.to_csv(index=False, lineterminator="\n").encode())
+        write_row = row_writer(out, WriteOptions())
+        write_row(sample.columns)
+        for row in sample.itertuples(index=False, name=None):
+            write_row(row)
     say(
         f"\nWrote {len(sample):,} matches to judge to {options.sample}: put y, n or u under "
         f"verdict, then run again with --checked {options.sample}."
@@ -45,10 +52,29 @@ def read_checked(path: str) -> Decisions:
         key = verdict.strip().lower()[:1]
         if not key:
             continue
-        if key not in _VERDICTS or not (start.isdigit() and end.isdigit()):
-            raise InputError(f'{path} line {row.line}: the verdict "{verdict}" is not y, n or u')
+        if key not in _VERDICTS:
+            raise InputError(f'{path} line {row.line:,}: the verdict "{verdict}" is not y, n or u')
+        if not (start.isdecimal() and end.isdecimal()):
+            raise InputError(
+                f'{path} line {row.line:,}: start "{start}" and end "{end}" are not whole numbers. '
+                "Leave all columns but verdict as they were written"
+            )
         decision = Decision(document, int(start), int(end), entity_type, _VERDICTS[key])
         decisions[decision.place] = decision
     if not decisions:
         raise InputError(f"{path} has no verdict yet. Put y, n or u in its verdict column")
     return decisions
+
+
+def check_verdicts(path: str, decisions: Decisions, matches: pd.DataFrame) -> None:
+    """Say how many verdicts are about other matches than these; refuse a file of only such."""
+    names = ("document", "start", "end", "entity_type")
+    places = set(zip(*(matches[name] for name in names), strict=True))
+    strangers = len(decisions.keys() - places)
+    if strangers == len(decisions):
+        raise InputError(
+            f"{path} judges none of these matches. Draw the sample from the same texts with the "
+            "same dictionaries"
+        )
+    if strangers:
+        note_all([f"{path}: {strangers:,} of {len(decisions):,} verdicts are on other matches"])

@@ -2,16 +2,18 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
 
 from engine import console
 from engine.alignment import align, gold_of
-from engine.commands.terminal import read_files, say
+from engine.commands.terminal import note_all, read_files, say
 from engine.metrics import Evaluation, Scores, compare_entities, evaluate_documents, overall
-from engine.text import InputError
+from engine.text import Entity, InputError
+
+Entities = Mapping[str, Sequence[Entity]]
 
 
 def score_command(options: argparse.Namespace) -> None:
@@ -26,15 +28,45 @@ def score_command(options: argparse.Namespace) -> None:
         or predicted.documents
     )
     if documents:
-        in_gold = align(documents, gold).entities
+        aligned = align(documents, gold)
+        note_all(f"{options.gold}: {note}" for note in aligned.notes)
         found = align(documents, predicted).entities if any(predicted.entities.values()) else {}
-        evaluation = evaluate_documents(documents, in_gold, found)
+        _note_differences(options, aligned.entities, found)
+        evaluation = evaluate_documents(documents, aligned.entities, found)
         _print_scores(options, evaluation.by_type, evaluation.overall, evaluation)
         return
     if not gold.entities:
         raise InputError(f"{options.gold} holds no annotations to score against")
-    by_type = compare_entities(gold.entities, predicted.entities)
+    if not gold.entities.keys() & predicted.entities.keys():
+        raise InputError(
+            f"{options.predicted} and {options.gold} have no document in common (the first is "
+            f'"{next(iter(predicted.entities))}" in one, "{next(iter(gold.entities))}" in the '
+            "other). Give gold for the same documents"
+        )
+    _note_differences(options, gold.entities, predicted.entities)
+    with_gold = {id: of for id, of in predicted.entities.items() if id in gold.entities}
+    by_type = compare_entities(gold.entities, with_gold)
     _print_scores(options, by_type, overall(by_type), None)
+
+
+def _note_differences(options: argparse.Namespace, gold: Entities, predicted: Entities) -> None:
+    """Documents of one side only change the scores, or don't; either way it is said."""
+    extra = [id for id in predicted if id not in gold]
+    if extra:
+        note_all(
+            [
+                f"{options.predicted}: {len(extra):,} of {len(predicted):,} documents have no "
+                f'gold and are not counted, e.g. "{extra[0]}"'
+            ]
+        )
+    missing = [id for id in gold if id not in predicted]
+    if predicted and missing:
+        note_all(
+            [
+                f"{options.predicted}: {len(missing):,} of {len(gold):,} documents with gold have "
+                f'no prediction; their entities count as missed, e.g. "{missing[0]}"'
+            ]
+        )
 
 
 def _print_scores(

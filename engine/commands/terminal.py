@@ -1,6 +1,7 @@
 """What every command shares: reading and writing files, and saying what happened."""
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 from engine.files import read_source
 from engine.formats import WriteOptions, WriteReport, read_corpus, write_corpus
 from engine.settings import ReadOptions
-from engine.text import Corpus
+from engine.text import Corpus, InputError
 
 MOST_ROWS = 10  # of a table that could be long
 
@@ -19,8 +20,22 @@ def heading(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print a result to standard output."""
-    print(text)
+    """Print a result to standard output, at once.
+
+    When its reader has gone (head, less) the work goes on unseen: a file may be to be written.
+    """
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        _print_no_more()
+    except OSError as error:
+        _print_no_more()
+        reason = error.strerror or error
+        raise InputError(f"the result cannot be printed: {reason}") from error
+
+
+def _print_no_more() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def note_all(notes: Iterable[str]) -> None:

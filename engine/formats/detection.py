@@ -3,8 +3,11 @@
 import csv
 import json
 import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, TypeGuard
 
-from engine.delimited import find_delimiter
+from engine.delimited import file_delimiter
 from engine.files import TEXT_EXTENSIONS, SourceFile, decode
 from engine.settings import ReadOptions
 from engine.text import InputError
@@ -13,13 +16,14 @@ _HEAD_BYTES = 200_000
 _PUBTATOR_LINE = re.compile(r"[^|\t\n]+\|[ta]\|")
 _BENCHMARK_LINE = re.compile(r"\S+ (?:O|[BIESLUM]-\S+) \d{1,3}")
 _CONLL_LINE = re.compile(r"\S.*[ \t](?:O|[BIESLUM]-\S+)")
+_LIST_GAP = re.compile(r"[\s,]*")
 _CONLL_EXTENSIONS = (".conll", ".bio", ".iob", ".iob2")
 
 
 def detect_format(file: SourceFile, options: ReadOptions | None = None) -> str:
     """Return the name of the format `file` is most likely written in."""
     if file.extension in (".csv", ".tsv"):
-        return _table_format(_head(file, options))
+        return _table_format(file, _head(file, options))
     if file.extension in (".jsonl", ".json"):
         return _json_format(_head(file, options))
     if file.extension in _CONLL_EXTENSIONS:
@@ -34,10 +38,10 @@ def detect_format(file: SourceFile, options: ReadOptions | None = None) -> str:
             f"Give {file.stem}.txt with it, or zip both"
         )
     decode(file)  # says so when it is a Word file, an image, an archive
-    raise InputError(
-        f'{file.name}: files ending in "{file.extension}" are not known. '
-        f"Supported: {TEXT_EXTENSIONS}"
-    )
+    if file.extension == ".zip":
+        raise InputError(f"{file.name} is not a zip archive. Zip the files again")
+    ending = f'ending in "{file.extension}"' if file.extension else "without an ending"
+    raise InputError(f"{file.name}: files {ending} are not known. Supported: {TEXT_EXTENSIONS}")
 
 
 def _head(file: SourceFile, options: ReadOptions | None) -> str:
@@ -53,9 +57,9 @@ def _head(file: SourceFile, options: ReadOptions | None) -> str:
         return decode(file, encoding).text[:_HEAD_BYTES].removeprefix("\ufeff")
 
 
-def _table_format(head: str) -> str:
+def _table_format(file: SourceFile, head: str) -> str:
     first = head.lstrip("\r\n").splitlines()[:1]
-    header = next(csv.reader(first, delimiter=find_delimiter(head)), [])
+    header = next(csv.reader(first, delimiter=file_delimiter(file, head)), [])
     names = {cell.strip().lower() for cell in header}
     if {"start", "end"} <= names and names & {"label", "type", "entity_type"}:
         return "entities"
@@ -65,37 +69,60 @@ def _table_format(head: str) -> str:
 
 
 def _json_format(head: str) -> str:
-    record = _first_record(head)
+    """The first record that shows a format of its own; a record not annotated may show none."""
+    return next((name for name in map(_record_format, _records(head)) if name), "jsonl")
+
+
+def _record_format(record: object) -> str | None:
     if isinstance(record, list):
-        return "spacy" if record[1:] and isinstance(record[1], dict) else "jsonl"
+        return "spacy" if record[1:] and isinstance(record[1], dict) else None
     if not isinstance(record, dict):
-        return "jsonl"
+        return None
     if isinstance(record.get("data"), dict):
         return "label_studio"
-    if "spans" in record:
+    if "spans" in record or _are_objects(record.get("tokens")):
         return "prodigy"
-    if isinstance(record.get("label", record.get("labels")), list):
+    if isinstance(record.get("label"), list) or isinstance(record.get("labels"), list):
         return "doccano"
     entities = record.get("entities")
-    if isinstance(entities, list) and any("start_offset" in e for e in entities if e):
+    if _are_objects(entities) and "start_offset" in entities[0]:
         return "doccano"
-    return "jsonl"
+    return None
 
 
-def _first_record(head: str) -> object:
-    """The first JSON value of the file, or of the list that the file is; None when unreadable."""
-    text = head.lstrip()
+def _are_objects(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+def _records(head: str) -> Iterator[object]:
+    """The items of the list that the file is, or the values on its lines; none when unreadable."""
+    text = head.strip()
+    whole = _value(text)
+    if isinstance(whole, list) and whole and isinstance(whole[0], dict | list):
+        yield from whole
+    elif whole is not None:
+        yield whole
+    elif text.startswith("[") and _value(text.partition("\n")[0]) is None:
+        yield from _items_of_cut_list(text)
+    else:
+        yield from map(_value, text.split("\n"))
+
+
+def _value(text: str) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return None
+
+
+def _items_of_cut_list(text: str) -> Iterator[object]:
+    """The items of a list whose end is beyond the head of the file."""
     decoder = json.JSONDecoder()
-    try:
-        value, _ = decoder.raw_decode(text)
-    except (json.JSONDecodeError, RecursionError):
-        # The head of a long list is cut off; its first element may still be whole.
-        try:
-            return decoder.raw_decode(text[1:].lstrip())[0] if text[:1] == "[" else None
-        except (json.JSONDecodeError, RecursionError):
-            return None
-    is_list_of_records = isinstance(value, list) and value and isinstance(value[0], dict | list)
-    return value[0] if is_list_of_records else value
+    position = 1
+    with suppress(ValueError, RecursionError):
+        while True:
+            position = _LIST_GAP.match(text, position).end()  # type: ignore[union-attr]
+            value, position = decoder.raw_decode(text, position)
+            yield value
 
 
 def _text_format(head: str) -> str:

@@ -33,26 +33,35 @@ def readable_formats() -> list[str]:
 
 
 def _groups(files: Iterable[SourceFile]) -> list[list[SourceFile]]:
-    """Files that are read together: an archive of brat files, or a .txt and its .ann."""
-    groups: list[list[SourceFile]] = []
-    loose: list[SourceFile] = []
+    """Files that are read together, in order: an archive of brat files, or a .txt and its .ann."""
+    single: list[SourceFile] = []
     for file in files:
-        if not is_zip(file):
-            loose.append(file)
-            continue
-        members = unzip(file)
-        if any(member.extension == ".ann" for member in members):
-            groups.append([file])
-        else:
-            loose += members
-    annotations = {file.stem: file for file in loose if file.extension == ".ann"}
-    texts = {file.stem for file in loose if file.extension == ".txt"}
-    for file in loose:
+        members = unzip(file) if is_zip(file) else [file]
+        is_brat = is_zip(file) and any(member.extension == ".ann" for member in members)
+        single += [file] if is_brat else members
+    annotations = _by_stem(single, ".ann")
+    texts = _by_stem(single, ".txt")
+    for stem in annotations.keys() & texts.keys():
+        if len(annotations[stem]) != len(texts[stem]):
+            raise InputError(
+                f"{stem}.ann could belong to any of {len(texts[stem])} files called {stem}.txt. "
+                "Zip each folder, or give every text its own name"
+            )
+    groups: list[list[SourceFile]] = []
+    for file in single:
         if file.extension == ".txt" and file.stem in annotations:
-            groups.append([file, annotations[file.stem]])
+            groups.append([file, annotations[file.stem].pop(0)])
         elif not (file.extension == ".ann" and file.stem in texts):
             groups.append([file])
     return groups
+
+
+def _by_stem(files: Iterable[SourceFile], extension: str) -> dict[str, list[SourceFile]]:
+    found: dict[str, list[SourceFile]] = {}
+    for file in files:
+        if file.extension == extension and not is_zip(file):
+            found.setdefault(file.stem, []).append(file)
+    return found
 
 
 def _read_group(group: Sequence[SourceFile], options: ReadOptions, format: str | None) -> Corpus:
@@ -77,6 +86,7 @@ def _join(parts: Sequence[Corpus]) -> Corpus:
     files: list[FileReport] = []
     given = [[document.id for document in part.documents] for part in parts]
     ids, _ = unique_ids(id for of in given for id in of)
+    lengths = dict(zip(ids, (len(d.text) for part in parts for d in part.documents), strict=True))
     position = 0
     for part, old_ids in zip(parts, given, strict=True):
         new_ids = ids[position : position + len(old_ids)]
@@ -87,11 +97,24 @@ def _join(parts: Sequence[Corpus]) -> Corpus:
         ]
         for id, of in part.entities.items():
             # An entities CSV names documents of other files, so its ids are joined, not renamed.
+            if id not in renamed:
+                _check_places(part, id, of, lengths.get(id))
             id = renamed.get(id, id)
             entities[id] = (*entities.get(id, ()), *of)
         changed = sum(old != new for old, new in renamed.items())
         files += [_with_rename_note(report, changed) for report in part.files]
     return Corpus(tuple(documents), entities, tuple(files))
+
+
+def _check_places(part: Corpus, id: str, entities: Iterable[Entity], length: int | None) -> None:
+    for entity in entities:
+        if length is not None and entity.end > length:
+            names = ", ".join(report.name for report in part.files)
+            raise InputError(
+                f"{names}: an entity at {entity.start}-{entity.end} lies outside document "
+                f'"{id}", which has {length:,} characters. '
+                "Was it made from another version of the text?"
+            )
 
 
 def with_id(document: Document, id: str) -> Document:

@@ -1,0 +1,136 @@
+"""Sentences become batches of tensors, no token padded and no word computed twice."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+
+class Batch(Protocol):
+    """What a tagger takes; `tokens` says which token each row of its logits belongs to."""
+
+    @property
+    def tokens(self) -> Tensor: ...
+
+
+class Inputs(Protocol):
+    """A corpus that can be cut into batches."""
+
+    bounds: npt.NDArray[np.int64]
+
+    def batch(self, sentence_indices: npt.NDArray[np.int64]) -> Batch: ...
+
+
+@dataclass(frozen=True, slots=True)
+class WordBatch:
+    """Tokens of some sentences in the order a packed LSTM takes them: first tokens first."""
+
+    tokens: Tensor  # (n,), flat token indices; row r of the logits is token tokens[r]
+    word_of: Tensor  # (n,), row of the three word tables
+    vectors: Tensor  # (distinct words, vector size)
+    characters: Tensor  # (distinct words, longest), 0 = padding
+    casing: Tensor  # (distinct words,)
+    extras: Tensor  # (n, extra), per-token features: lexicon bits, contextual vectors
+    batch_sizes: Tensor  # (longest,), how many sentences have a t-th token; on the CPU
+
+
+class WordInputs:
+    """All that a BiLSTM sees of a corpus: tables by distinct word, extras by token."""
+
+    def __init__(
+        self,
+        sentences: Sequence[Sequence[str]],
+        vectors: npt.NDArray[np.float32],
+        characters: npt.NDArray[np.int16],
+        casing: npt.NDArray[np.int8],
+        *,
+        word_ids: npt.NDArray[np.int32],
+        extras: npt.NDArray[np.float32] | None = None,
+        device: torch.device,
+    ) -> None:
+        self.bounds = sentence_bounds(sentences)
+        self.device = device
+        self._vectors = torch.from_numpy(vectors).to(device)
+        self._characters = torch.from_numpy(characters.astype(np.int64)).to(device)
+        self._casing = torch.from_numpy(casing.astype(np.int64)).to(device)
+        self._word_ids = word_ids
+        self._extras = np.zeros((len(word_ids), 0), np.float32) if extras is None else extras
+        self.vector_size = vectors.shape[1]
+        self.extra_size = self._extras.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def batch(self, sentence_indices: npt.NDArray[np.int64]) -> WordBatch:
+        """Return the sentences' tokens in packed order, longest sentence first."""
+        starts = self.bounds[sentence_indices]
+        lengths = self.bounds[sentence_indices + 1] - starts
+        order = np.argsort(-lengths, kind="stable")
+        starts, lengths = starts[order], lengths[order]
+        steps = np.arange(lengths[0])[:, None]
+        is_there = steps < lengths[None, :]  # (longest, sentences)
+        tokens = (starts[None, :] + steps)[is_there]
+        words, word_of = np.unique(self._word_ids[tokens], return_inverse=True)
+        rows = torch.from_numpy(words.astype(np.int64)).to(self.device)
+        characters = self._characters[rows]
+        longest = int((characters != 0).sum(dim=1).max().clamp(min=1))
+        return WordBatch(
+            tokens=torch.from_numpy(tokens).to(self.device),
+            word_of=torch.from_numpy(word_of).to(self.device),
+            vectors=self._vectors[rows],
+            characters=characters[:, :longest],
+            casing=self._casing[rows],
+            extras=torch.from_numpy(self._extras[tokens].astype(np.float32)).to(self.device),
+            batch_sizes=torch.from_numpy(is_there.sum(axis=1)),
+        )
+
+
+def sentence_bounds(sentences: Sequence[Sequence[str]]) -> npt.NDArray[np.int64]:
+    """Return where each sentence begins among all tokens end to end, and where the last ends."""
+    bounds = np.zeros(len(sentences) + 1, dtype=np.int64)
+    np.cumsum([len(tokens) for tokens in sentences], out=bounds[1:])
+    return bounds
+
+
+def training_batches(
+    bounds: npt.NDArray[np.int64],
+    batch_size: int,
+    *,
+    seed: int,
+    epoch: int,
+    only: npt.NDArray[np.int64] | None = None,
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield sentence indices, `batch_size` at a time, of similar length, in random order.
+
+    A function of seed and epoch alone, so a resumed run sees the batches it would have seen.
+    """
+    random = np.random.default_rng((seed, epoch))
+    lengths = np.diff(bounds)
+    usable = np.flatnonzero(lengths > 0) if only is None else only[lengths[only] > 0]
+    # Lengths are blurred by a tenth, so that batches differ from epoch to epoch.
+    blurred = lengths[usable] * random.uniform(0.9, 1.1, len(usable)) + random.random(len(usable))
+    by_length = usable[np.argsort(blurred, kind="stable")]
+    batches = [by_length[i : i + batch_size] for i in range(0, len(by_length), batch_size)]
+    for i in random.permutation(len(batches)):
+        yield batches[i]
+
+
+def prediction_batches(
+    bounds: npt.NDArray[np.int64],
+    batch_tokens: int,
+    *,
+    only: npt.NDArray[np.int64] | None = None,
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield sentences that have tokens, sorted by length, about `batch_tokens` at a time."""
+    lengths = np.diff(bounds)
+    usable = np.flatnonzero(lengths > 0) if only is None else only[lengths[only] > 0]
+    by_length = usable[np.argsort(lengths[usable], kind="stable")]
+    if not len(by_length):
+        return
+    group = np.cumsum(lengths[by_length]) // batch_tokens
+    cuts = np.flatnonzero(np.diff(group)) + 1
+    yield from np.split(by_length, cuts)

@@ -1,0 +1,119 @@
+"""A tagger of entity against non-entity becomes a confidence (lambda) for every token."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from engine.risk import Risk, mpu_risk
+from engine.settings import Settings
+from engine.tagger import predict_probabilities
+from engine.training import Epoch, Inputs, Schedule, fit
+
+MakeTagger = Callable[[int, int], nn.Module]  # (classes, seed) -> a fresh tagger
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How likely each token is to be part of an entity, whatever its type."""
+
+    values: npt.NDArray[np.float32]  # (tokens,), lambda
+    histories: tuple[tuple[Epoch, ...], ...]  # one a tagger: seeds, and folds within them
+
+
+def estimate_confidence(
+    inputs: Inputs,
+    labels: npt.NDArray[np.int16],
+    entity_prior: float,
+    settings: Settings,
+    make_tagger: MakeTagger,
+    *,
+    on_epoch: Callable[[Epoch], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Confidence:
+    """Return lambda of every token, from taggers trained under the binary PU risk (eq. 2).
+
+    `entity_prior` is P(class > 0). With folds, a token is scored only by taggers that have not
+    seen its sentence; without, by one that was trained on it. Several seeds are averaged.
+    """
+    is_labeled = torch.from_numpy((labels > 0).astype(np.int64))
+    values = np.zeros(len(labels), np.float64)
+    histories = []
+    for number in range(settings.confidence_seeds):
+        seed = settings.seed + 1_000 * (number + 1)
+        for train, score in _folds(len(inputs.bounds) - 1, settings.confidence_folds, seed):
+            tagger = make_tagger(2, seed)
+            history = fit(
+                tagger,
+                inputs,
+                _binary_risk(is_labeled, entity_prior, settings, tagger),
+                confidence_schedule(settings, seed),
+                only=train,
+                on_epoch=on_epoch,
+                should_stop=should_stop,
+            )
+            histories.append(tuple(history))
+            _add_scores(values, tagger, inputs, score)
+    values /= settings.confidence_seeds
+    return Confidence(values.astype(np.float32), tuple(histories))
+
+
+def confidence_schedule(settings: Settings, seed: int) -> Schedule:
+    """Return how the confidence tagger is trained."""
+    return Schedule(
+        epochs=settings.confidence_epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.confidence_learning_rate,
+        decay=settings.learning_rate_decay,
+        seed=seed,
+    )
+
+
+def _binary_risk(
+    is_labeled: Tensor, entity_prior: float, settings: Settings, tagger: nn.Module
+) -> Callable[[Tensor, Tensor], Risk]:
+    device = next(tagger.parameters()).device
+    is_labeled = is_labeled.to(device)
+    priors = torch.tensor([1 - entity_prior, entity_prior], device=device)
+
+    def risk_of(probs: Tensor, tokens: Tensor) -> Risk:
+        return mpu_risk(
+            probs,
+            is_labeled[tokens],
+            priors,
+            entity_weight=settings.confidence_weight,
+            loss=settings.loss,
+            is_one_sample=settings.is_one_sample,
+            bound=settings.negative_bound,
+        )
+
+    return risk_of
+
+
+_Sentences = npt.NDArray[np.int64]
+
+
+def _folds(
+    sentences: int, folds: int, seed: int
+) -> list[tuple[_Sentences | None, _Sentences | None]]:
+    """(sentences to train on, sentences to score); None = all."""
+    if folds < 2:
+        return [(None, None)]
+    fold_of = np.random.default_rng(seed).permutation(sentences) % folds
+    return [(np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)) for k in range(folds)]
+
+
+def _add_scores(
+    values: npt.NDArray[np.float64], tagger: nn.Module, inputs: Inputs, only: _Sentences | None
+) -> None:
+    probs = predict_probabilities(tagger, inputs, only=only)[:, 1]
+    if only is None:
+        values += probs
+        return
+    is_scored = np.zeros(len(inputs.bounds) - 1, bool)
+    is_scored[only] = True
+    is_scored_token = np.repeat(is_scored, np.diff(inputs.bounds))
+    values[is_scored_token] += probs[is_scored_token]

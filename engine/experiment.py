@@ -1,0 +1,297 @@
+"""The whole path, labels to predictions, as one function. Read this file first.
+
+    distant labels -> priors -> confidence -> risk -> tagger -> probabilities
+
+`run` trains one method. Methods that are compared share the sentences, the labels, the priors and
+the seed, so that only the risk differs. Gold is not an argument of anything here but
+`run_supervised`, the upper reference.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from engine.batches import Inputs
+from engine.confidence import Confidence, estimate_confidence
+from engine.device import choose_device
+from engine.features import Lexicon, make_word_inputs
+from engine.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
+from engine.settings import Settings
+from engine.tagger import BiLstmTagger, predict_probabilities
+from engine.text import InputError
+from engine.training import Epoch, Schedule, fit
+
+_FEWEST_POSITIVES = 20
+_MOST_LABELED = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingData:
+    """Sentences with their distant labels, and the dictionaries that tokens are looked up in."""
+
+    sentences: Sequence[Sequence[str]]
+    labels: npt.NDArray[np.int16]  # (tokens,), 0 = unlabeled
+    types: tuple[str, ...]
+    lexicon: Lexicon | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run is."""
+
+    method: str
+    stage: str  # "confidence" or "training"
+    epoch: Epoch
+    epochs: int  # of this stage
+    seconds_left: float  # of the whole run, from the epochs so far
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One trained method."""
+
+    settings: Settings
+    types: tuple[str, ...]
+    priors: npt.NDArray[np.float64]  # (classes,)
+    taggers: tuple[nn.Module, ...]  # one, or one a type for BNPU
+    lexicon: Lexicon | None
+    history: tuple[Epoch, ...]
+    confidence: Confidence | None = None
+
+
+def run(
+    data: TrainingData,
+    priors: npt.NDArray[np.float64],
+    settings: Settings,
+    *,
+    confidence: Confidence | None = None,
+    checkpoint: Path | None = None,
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Run:
+    """Train one method on distantly labeled sentences.
+
+    A confidence that was estimated before may be given, so that several runs can share it.
+    """
+    check_data(data, priors)
+    device = choose_device()
+    inputs = make_inputs(data, settings, device)
+    clock = _Clock(settings, on_progress, has_confidence=confidence is not None)
+    if settings.method == "conf_mpu" and confidence is None:  # costs a second training
+        confidence = estimate_confidence(
+            inputs,
+            data.labels,
+            float(priors[1:].sum()),
+            settings,
+            lambda classes, seed: make_tagger(inputs, classes, settings, seed, device),
+            on_epoch=clock.of("confidence"),
+            should_stop=should_stop,
+        )
+    taggers, history = [], []
+    for part in _parts(data, priors, settings):
+        tagger = make_tagger(inputs, len(part.priors), settings, settings.seed, device)
+        history += fit(
+            tagger,
+            inputs,
+            _risk_of(part, settings, confidence, device),
+            schedule(settings),
+            checkpoint=checkpoint,
+            on_epoch=clock.of("training"),
+            should_stop=should_stop,
+        )
+        taggers.append(tagger)
+    return Run(
+        settings, data.types, priors, tuple(taggers), data.lexicon, tuple(history), confidence
+    )
+
+
+def run_supervised(
+    data: TrainingData, settings: Settings, *, on_progress: OnProgress | None = None
+) -> Run:
+    """Train on complete human labels (given as `data.labels`): the upper reference."""
+    device = choose_device()
+    inputs = make_inputs(data, settings, device)
+    tagger = make_tagger(inputs, len(data.types) + 1, settings, settings.seed, device)
+    labels = torch.from_numpy(data.labels.astype(np.int64)).to(device)
+
+    def risk_of(probs: Tensor, tokens: Tensor) -> Risk:
+        return supervised_risk(probs, labels[tokens])
+
+    clock = _Clock(settings, on_progress, has_confidence=True)
+    history = fit(tagger, inputs, risk_of, schedule(settings), on_epoch=clock.of("training"))
+    shares = np.bincount(data.labels, minlength=len(data.types) + 1) / max(len(data.labels), 1)
+    return Run(settings, data.types, shares, (tagger,), data.lexicon, tuple(history))
+
+
+def probabilities(trained: Run, sentences: Sequence[Sequence[str]]) -> npt.NDArray[np.float32]:
+    """Return (tokens, classes) probabilities of new sentences."""
+    data = TrainingData(sentences, np.zeros(0, np.int16), trained.types, trained.lexicon)
+    inputs = make_inputs(data, trained.settings, _device_of(trained.taggers[0]))
+    found = [predict_probabilities(tagger, inputs) for tagger in trained.taggers]
+    if trained.settings.method != "bnpu":
+        return found[0]
+    # One binary tagger a type: the surest type, or none when none is surer than not.
+    by_type = np.stack([probs[:, 1] for probs in found], axis=1)
+    return np.concatenate([1 - by_type.max(axis=1, keepdims=True), by_type], axis=1)
+
+
+# ---- the pieces of a run --------------------------------------------------------------------
+
+
+def make_inputs(data: TrainingData, settings: Settings, device: torch.device) -> Inputs:
+    """Return what the encoder sees of the sentences."""
+    return make_word_inputs(data.sentences, data.lexicon, settings, device)
+
+
+def make_tagger(
+    inputs: Inputs, classes: int, settings: Settings, seed: int, device: torch.device
+) -> nn.Module:
+    """Return a fresh tagger whose weights follow from the seed."""
+    torch.manual_seed(seed)
+    return BiLstmTagger(
+        classes=classes,
+        vector_size=inputs.vector_size,
+        extra_size=inputs.extra_size,
+        character_size=settings.character_size,
+        hidden_size=settings.hidden_size,
+        dropout=settings.dropout,
+        extra_dropout=settings.lexicon_dropout,
+    ).to(device)
+
+
+def schedule(settings: Settings) -> Schedule:
+    """Return how the tagger of a method is trained."""
+    epochs = settings.epochs
+    if settings.method == "early_stopped":
+        epochs = max(1, epochs // 10)
+    return Schedule(
+        epochs=epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        decay=settings.learning_rate_decay,
+        seed=settings.seed,
+    )
+
+
+def check_data(data: TrainingData, priors: npt.NDArray[np.float64]) -> None:
+    """Raise InputError for labels that no method can learn from."""
+    counts = np.bincount(data.labels, minlength=len(data.types) + 1)
+    for name, count in zip(data.types, counts[1:], strict=True):
+        if count == 0:
+            raise InputError(
+                f"{name} has no labeled token. Add phrases of that type, or leave the type out"
+            )
+    labeled = 1 - counts[0] / max(counts.sum(), 1)
+    if labeled > _MOST_LABELED:
+        raise InputError(
+            f"{100 * labeled:.0f} % of tokens are labeled. Learning needs unlabeled text; "
+            "is the dictionary full of common words?"
+        )
+    if not (priors[1:] > 0).all() or priors[1:].sum() >= 1:
+        raise InputError(f"Priors must be > 0 and sum to < 1 (now {priors[1:].sum():.2f})")
+
+
+def data_warnings(data: TrainingData) -> list[str]:
+    """Return what a person should know before they wait for a result."""
+    counts = np.bincount(data.labels, minlength=len(data.types) + 1)
+    return [
+        f"{name} has {count:,} labeled tokens; with fewer than {_FEWEST_POSITIVES} results are "
+        "unstable"
+        for name, count in zip(data.types, counts[1:], strict=True)
+        if count < _FEWEST_POSITIVES
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one tagger is trained on: everything, or one type against the rest (BNPU)."""
+
+    labels: npt.NDArray[np.int16]
+    priors: npt.NDArray[np.float64]
+
+
+def _parts(
+    data: TrainingData, priors: npt.NDArray[np.float64], settings: Settings
+) -> list[_Part]:
+    if settings.method != "bnpu":
+        return [_Part(data.labels, priors)]
+    return [
+        _Part((data.labels == i).astype(np.int16), np.array([1 - priors[i], priors[i]]))
+        for i in range(1, len(priors))
+    ]
+
+
+def _risk_of(
+    part: _Part, settings: Settings, confidence: Confidence | None, device: torch.device
+) -> Callable[[Tensor, Tensor], Risk]:
+    """The method's risk, as a function of a batch."""
+    labels = torch.from_numpy(part.labels.astype(np.int64)).to(device)
+    priors = torch.from_numpy(part.priors.astype(np.float32)).to(device)
+    weight, loss = settings.entity_weight, settings.loss
+    if settings.method in ("mpn", "early_stopped"):
+        return lambda probs, tokens: mpn_risk(
+            probs, labels[tokens], priors, entity_weight=weight, loss=loss
+        )
+    if settings.method in ("mpu", "bnpu"):
+        return lambda probs, tokens: mpu_risk(
+            probs,
+            labels[tokens],
+            priors,
+            entity_weight=weight,
+            loss=loss,
+            is_one_sample=settings.is_one_sample,
+            bound=settings.negative_bound,
+        )
+    assert confidence is not None
+    values = torch.from_numpy(confidence.values).to(device)
+    return lambda probs, tokens: conf_mpu_risk(
+        probs,
+        labels[tokens],
+        priors,
+        confidence=values[tokens],
+        confidence_threshold=settings.confidence_threshold,
+        entity_weight=weight,
+        loss=loss,
+    )
+
+
+class _Clock:
+    """Turns epochs into progress with a measured time to go."""
+
+    def __init__(
+        self, settings: Settings, on_progress: OnProgress | None, *, has_confidence: bool
+    ) -> None:
+        self._on_progress, self._method = on_progress, settings.method
+        taggers = settings.confidence_seeds * max(1, settings.confidence_folds)
+        needs_confidence = settings.method == "conf_mpu" and not has_confidence
+        self._epochs = {
+            "confidence": settings.confidence_epochs * taggers * needs_confidence,
+            "training": schedule(settings).epochs,
+        }
+        self._done = 0
+        self._seconds = 0.0
+
+    def of(self, stage: str) -> Callable[[Epoch], None] | None:
+        if self._on_progress is None:
+            return None
+        on_progress = self._on_progress
+
+        def report(epoch: Epoch) -> None:
+            self._done += 1
+            self._seconds += epoch.seconds
+            left = max(sum(self._epochs.values()) - self._done, 0) * self._seconds / self._done
+            on_progress(Progress(self._method, stage, epoch, self._epochs[stage], left))
+
+        return report
+
+
+def _device_of(tagger: nn.Module) -> torch.device:
+    return next(tagger.parameters()).device

@@ -1,0 +1,65 @@
+"""Tokens become what a tagger sees: word vectors, characters, casing, lexicon bits, context."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from engine.batches import WordInputs
+from engine.dictionary import Dictionary
+from engine.lexicon import lexicon_bits
+from engine.settings import MatchOptions, Settings
+from engine.vectors import load_vectors
+from engine.word_shapes import casing_classes, character_ids
+
+Tokens = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Dictionaries that tokens are looked up in, apart from the labels they may have given."""
+
+    dictionaries: tuple[Dictionary, ...]
+    options: MatchOptions
+    types: tuple[str, ...]
+    tokens_given: bool
+
+
+def make_word_inputs(
+    sentences: Tokens, lexicon: Lexicon | None, settings: Settings, device: torch.device
+) -> WordInputs:
+    """Return all that a BiLSTM sees of the sentences."""
+    words, word_ids = distinct_words(sentences)
+    return WordInputs(
+        sentences,
+        load_vectors(words, settings.word_vectors).matrix,
+        character_ids(words)[0],
+        casing_classes(words),
+        word_ids=word_ids,
+        extras=_lexicon_extras(sentences, lexicon, settings),
+        device=device,
+    )
+
+
+def distinct_words(sentences: Tokens) -> tuple[list[str], npt.NDArray[np.int32]]:
+    """Return the distinct tokens, and for each token of all sentences which one it is."""
+    number: dict[str, int] = {}
+    ids = [number.setdefault(token, len(number)) for tokens in sentences for token in tokens]
+    return list(number), np.array(ids, dtype=np.int32)
+
+
+def _lexicon_extras(
+    sentences: Tokens, lexicon: Lexicon | None, settings: Settings
+) -> npt.NDArray[np.bool_] | None:
+    if lexicon is None or settings.lexicon_window == 0:
+        return None
+    return lexicon_bits(
+        sentences,
+        lexicon.dictionaries,
+        lexicon.options,
+        types=lexicon.types,
+        window=settings.lexicon_window,
+        tokens_given=lexicon.tokens_given,
+    )

@@ -1,0 +1,81 @@
+"""Dictionary phrases around a token become bits: which phrases it stands in, and where in them."""
+
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.dictionary import Dictionary
+from engine.matching import Matcher
+from engine.settings import MatchOptions
+
+
+def lexicon_bits(
+    sentences: Sequence[Sequence[str]],
+    dictionaries: Sequence[Dictionary],
+    options: MatchOptions,
+    *,
+    types: Sequence[str],
+    window: int = 4,
+    tokens_given: bool = True,
+) -> NDArray[np.bool_]:
+    """Return (tokens, bits): the bits of all sentences' tokens, end to end, as in `bit_names`.
+
+    Bit (type, n, j) of token t says that ``tokens[t - j : t - j + n]`` is a phrase of that type.
+    Nested and overlapping phrases all count; those of more than `window` tokens, or of a type
+    that is not in `types`, do not.
+    """
+    _check(types, window)
+    matcher = Matcher(dictionaries, options, tokens_given=tokens_given)
+    starts, lengths, numbers = _stretches(sentences, matcher, types, window)
+    bits = np.zeros((sum(map(len, sentences)), len(types) * _bits_a_type(window)), dtype=np.bool_)
+    first_columns = numbers * _bits_a_type(window) + lengths * (lengths - 1) // 2
+    for j in range(window):
+        reaches = lengths > j
+        bits[starts[reaches] + j, first_columns[reaches] + j] = True
+    return bits
+
+
+def bit_names(types: Sequence[str], window: int = 4) -> list[str]:
+    """Return the names of the bits, in the order of their columns.
+
+    >>> bit_names(["LOC"], window=2)
+    ['LOC 1 of 1', 'LOC 1 of 2', 'LOC 2 of 2']
+    """
+    _check(types, window)
+    return [
+        f"{entity_type} {j + 1} of {n}"
+        for entity_type in types
+        for n in range(1, window + 1)
+        for j in range(n)
+    ]
+
+
+def _bits_a_type(window: int) -> int:
+    return window * (window + 1) // 2
+
+
+def _check(types: Sequence[str], window: int) -> None:
+    if window < 1:
+        raise ValueError(f"window must be at least 1, got {window}")
+    if len(set(types)) != len(types):
+        raise ValueError(f"types must differ from each other, got {list(types)}")
+
+
+def _stretches(
+    sentences: Sequence[Sequence[str]], matcher: Matcher, types: Sequence[str], window: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return start, length and index into `types` of every phrase; starts count over all tokens."""
+    number_of = {entity_type: i for i, entity_type in enumerate(types)}
+    type_of = [number_of.get(phrase.entity_type, -1) for phrase in matcher.phrases]
+    found = array("q")
+    offset = 0
+    for tokens in sentences:
+        for start, end, phrase_ids in matcher.scan(tokens):
+            if end - start <= window:
+                for number in {type_of[phrase_id] for phrase_id in phrase_ids} - {-1}:
+                    found.extend((offset + start, end - start, number))
+        offset += len(tokens)
+    table = np.array(found, dtype=np.int64).reshape(-1, 3)
+    return table[:, 0], table[:, 1], table[:, 2]

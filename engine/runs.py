@@ -1,0 +1,219 @@
+"""A trained run becomes a folder that can be moved, and a folder becomes a run that predicts."""
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import safe_open
+from safetensors.torch import save
+from torch import nn
+
+from engine.confidence import Confidence
+from engine.device import choose_device
+from engine.dictionary import Dictionary, Phrase, fingerprint
+from engine.experiment import Run, TrainingData, make_inputs, make_tagger
+from engine.features import Lexicon
+from engine.files import written_whole
+from engine.settings import MatchOptions, Settings
+from engine.text import InputError
+from engine.training import Epoch
+
+_LAYOUT = 1  # of the folder; raised when an older reader could not read it
+_CARD = "run.json"
+_PACKAGES = ("torch", "transformers", "numpy", "flashtext", "seqeval", "sentencex")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What is known about a run besides its weights."""
+
+    run_id: str
+    method: str
+    made_at: str
+    settings: Mapping[str, Any]
+    data_fingerprint: str
+    dictionary_fingerprint: str
+    versions: Mapping[str, str]
+    scores: Mapping[str, Any]
+
+
+def data_fingerprint(data: TrainingData) -> str:
+    """Return a short hash of the sentences and their labels."""
+    digest = hashlib.sha256(data.labels.tobytes())
+    for tokens in data.sentences:
+        digest.update("\x1f".join(tokens).encode("utf-8", "surrogatepass"))
+        digest.update(b"\n")
+    return digest.hexdigest()[:16]
+
+
+def save_run(
+    folder: Path,
+    trained: Run,
+    *,
+    data: TrainingData,
+    dictionaries: Sequence[Dictionary] = (),
+    scores: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the run to `folder`; its card last, so a folder with a card is whole."""
+    for i, tagger in enumerate(trained.taggers):
+        tensors = {name: t.detach().cpu().contiguous() for name, t in tagger.state_dict().items()}
+        with written_whole(folder / f"tagger-{i}.safetensors") as out:
+            out.write(save(tensors))
+    if trained.confidence is not None:
+        with written_whole(folder / "confidence.npy") as out:
+            np.save(out, trained.confidence.values)
+    _write_json(folder / "lexicon.json", _lexicon_record(trained.lexicon))
+    _write_json(
+        folder / _CARD,
+        {
+            "layout": _LAYOUT,
+            "run_id": folder.name,
+            "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "settings": asdict(trained.settings),
+            "types": list(trained.types),
+            "priors": trained.priors.tolist(),
+            "history": [asdict(epoch) for epoch in trained.history],
+            "confidence_histories": [
+                [asdict(epoch) for epoch in history]
+                for history in (trained.confidence.histories if trained.confidence else ())
+            ],
+            "data_fingerprint": data_fingerprint(data),
+            "dictionary_fingerprint": fingerprint(dictionaries),
+            "versions": {"python": platform.python_version()}
+            | {name: version(name) for name in _PACKAGES},
+            "taggers": len(trained.taggers),
+            "scores": dict(scores or {}),
+        },
+    )
+
+
+def read_card(folder: Path) -> Card:
+    """Return the card of a run without its weights."""
+    record = _read_card(folder)
+    return Card(
+        run_id=record["run_id"],
+        method=record["settings"]["method"],
+        made_at=record["made_at"],
+        settings=record["settings"],
+        data_fingerprint=record["data_fingerprint"],
+        dictionary_fingerprint=record["dictionary_fingerprint"],
+        versions=record["versions"],
+        scores=record["scores"],
+    )
+
+
+def load_run(folder: Path) -> Run:
+    """Return the run in `folder`, ready to predict, wherever the folder was made."""
+    record = _read_card(folder)
+    settings = Settings(**record["settings"])
+    types = tuple(record["types"])
+    lexicon = _lexicon_from(json.loads((folder / "lexicon.json").read_text(encoding="utf-8")))
+    device = choose_device()
+    # A sentence of one token is enough to learn the sizes of the inputs.
+    inputs = make_inputs(
+        TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon), settings, device
+    )
+    classes = 2 if settings.method == "bnpu" else len(types) + 1
+    taggers = []
+    for i in range(record["taggers"]):
+        tagger = make_tagger(inputs, classes, settings, settings.seed, device)
+        _load_weights(tagger, folder / f"tagger-{i}.safetensors")
+        taggers.append(tagger.eval())
+    return Run(
+        settings,
+        types,
+        np.array(record["priors"]),
+        tuple(taggers),
+        lexicon,
+        _epochs(record["history"]),
+        _confidence_from(folder, record),
+    )
+
+
+def _load_weights(tagger: nn.Module, path: Path) -> None:
+    try:
+        with safe_open(path, framework="pt") as stored:
+            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+        tagger.load_state_dict(tensors)
+    except (OSError, RuntimeError) as error:
+        raise InputError(
+            f"the weights in {path} do not fit this run ({str(error).splitlines()[0]}). "
+            "Was the file changed, or are the word vectors of another size?"
+        ) from error
+
+
+def _read_card(folder: Path) -> dict[str, Any]:
+    path = folder / _CARD
+    if not path.exists():
+        raise InputError(f"{folder} is not a finished run: it has no {_CARD}")
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        layout = record["layout"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{path} cannot be read; the run is damaged") from None
+    if layout > _LAYOUT:
+        raise InputError(f"{folder} was written by a newer version of Glossa. Update this one")
+    return record
+
+
+def _epochs(records: list[dict[str, Any]]) -> tuple[Epoch, ...]:
+    return tuple(Epoch(**record) for record in records)
+
+
+def _confidence_from(folder: Path, record: dict[str, Any]) -> Confidence | None:
+    path = folder / "confidence.npy"
+    if not path.exists():
+        return None
+    histories = tuple(_epochs(history) for history in record["confidence_histories"])
+    return Confidence(np.load(path, allow_pickle=False), histories)
+
+
+def _lexicon_record(lexicon: Lexicon | None) -> dict[str, Any] | None:
+    if lexicon is None:
+        return None
+    return {
+        "options": asdict(lexicon.options),
+        "types": list(lexicon.types),
+        "tokens_given": lexicon.tokens_given,
+        "dictionaries": [
+            {
+                "name": dictionary.name,
+                "match": asdict(dictionary.match) if dictionary.match else None,
+                "phrases": [[phrase.text, phrase.entity_type] for phrase in dictionary.phrases],
+                "muted": sorted(dictionary.muted),
+            }
+            for dictionary in lexicon.dictionaries
+        ],
+    }
+
+
+def _lexicon_from(record: dict[str, Any] | None) -> Lexicon | None:
+    if record is None:
+        return None
+    dictionaries = tuple(
+        Dictionary(
+            of["name"],
+            tuple(Phrase(text, entity_type) for text, entity_type in of["phrases"]),
+            match=MatchOptions(**of["match"]) if of["match"] else None,
+            muted=frozenset((text, entity_type) for text, entity_type in of["muted"]),
+        )
+        for of in record["dictionaries"]
+    )
+    return Lexicon(
+        dictionaries,
+        MatchOptions(**record["options"]),
+        tuple(record["types"]),
+        record["tokens_given"],
+    )
+
+
+def _write_json(path: Path, value: object) -> None:
+    with written_whole(path) as out:
+        out.write(json.dumps(value, ensure_ascii=False).encode())

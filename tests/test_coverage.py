@@ -1,0 +1,200 @@
+import pandas as pd
+import pytest
+
+from engine.coverage import (
+    Coverage,
+    coverage_along,
+    coverage_by_dictionary,
+    coverage_by_type,
+    measure_coverage,
+    missing_candidates,
+    phrase_usage,
+)
+from engine.dictionary import Dictionary, Phrase
+from engine.distant import label
+from engine.tokenization import make_tokenized_document
+
+
+def phrases(entity_type, *texts):
+    return tuple(Phrase(text, entity_type) for text in texts)
+
+
+# Four sentences of 3 + 6 + 5 + 2 = 16 tokens.
+DOCUMENTS = [
+    make_tokenized_document(
+        "d1", ["Aspirin helped .".split(), "Rash and high fever went .".split()]
+    ),
+    make_tokenized_document("d2", ["No drug was given .".split(), "aspirin again".split()]),
+]
+DRUGS = Dictionary("drugs.txt", phrases("Chemical", "aspirin", "ibuprofen", "high"))
+DISEASES = Dictionary("diseases.txt", phrases("Disease", "rash", "fever", "high fever"))
+MORE = Dictionary("more.csv", phrases("Chemical", "Aspirin") + phrases("Disease", "high fever"))
+# Kept: "Aspirin" (drugs, more), "Rash" (diseases), "high fever" (diseases, more), "aspirin"
+# (drugs, more). Lost: "high" to the longer "high fever" of another type; "fever" inside
+# "high fever" of its own type, which is no conflict.
+LABELS = label(DOCUMENTS, [DRUGS, DISEASES, MORE], "balanced")
+
+
+def sentences(documents):
+    return [sentence for document in documents for sentence in document.sentences]
+
+
+def rows(table):
+    return [tuple(row) for row in table.itertuples(index=False)]
+
+
+def test_measure_coverage_matches_hand_computation():
+    found = measure_coverage(LABELS)
+    assert found == Coverage(
+        tokens=16,
+        labeled_tokens=5,  # 1 + 1 + 2 + 1
+        sentences=4,
+        matched_sentences=3,  # all but "No drug was given ."
+        phrases=8,
+        used_phrases=5,  # aspirin, Aspirin, rash, high fever twice
+        matches=4,
+        conflicts=1,
+    )
+    assert found.token_share == 5 / 16
+    assert found.sentence_share == 3 / 4
+    assert found.phrase_share == 5 / 8
+
+
+def test_coverage_by_type_matches_hand_computation():
+    assert rows(coverage_by_type(LABELS)) == [
+        # type, phrases, used, matches, only here, tokens, sentences, share of tokens
+        ("Chemical", 4, 2, 2, 2, 2, 2, 2 / 16),
+        ("Disease", 4, 3, 2, 2, 3, 1, 3 / 16),
+    ]
+
+
+def test_coverage_by_dictionary_counts_a_shared_match_for_each():
+    assert rows(coverage_by_dictionary(LABELS)) == [
+        ("drugs.txt", 3, 1, 2, 0, 2, 2, 2 / 16),
+        ("diseases.txt", 3, 2, 2, 1, 3, 1, 3 / 16),  # only "rash" is in no other dictionary
+        ("more.csv", 2, 2, 3, 0, 4, 3, 4 / 16),
+    ]
+
+
+def test_coverage_by_dictionary_counts_two_spellings_in_one_dictionary_once():
+    both = Dictionary("d.txt", phrases("Chemical", "aspirin", "Aspirin"))
+    labels = label(DOCUMENTS, [both], "balanced")
+    assert rows(coverage_by_dictionary(labels)) == [("d.txt", 2, 2, 2, 2, 2, 2, 2 / 16)]
+
+
+def test_coverage_along_the_corpus_matches_hand_computation():
+    assert rows(coverage_along(LABELS, bins=2)) == [
+        # sentences, tokens, labeled tokens, matched sentences
+        (0, 1, 9, 4 / 9, 2 / 2),
+        (2, 3, 7, 1 / 7, 1 / 2),
+    ]
+
+
+def test_coverage_along_has_a_row_a_sentence_when_there_are_fewer_than_bins():
+    table = coverage_along(LABELS, bins=20)
+    assert table["first_sentence"].tolist() == table["last_sentence"].tolist() == [0, 1, 2, 3]
+    assert table["tokens"].sum() == 16
+
+
+def test_phrase_usage_lists_matches_and_lost_matches_most_used_first():
+    table = phrase_usage(LABELS)[["phrase", "dictionary", "matches", "lost"]]
+    assert rows(table) == [
+        ("Aspirin", "more.csv", 2, 0),
+        ("aspirin", "drugs.txt", 2, 0),
+        ("high fever", "diseases.txt", 1, 0),
+        ("high fever", "more.csv", 1, 0),
+        ("rash", "diseases.txt", 1, 0),
+        ("high", "drugs.txt", 0, 1),
+        ("fever", "diseases.txt", 0, 0),
+        ("ibuprofen", "drugs.txt", 0, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "documents, dictionaries",
+    [([], [DRUGS]), (DOCUMENTS, []), ([], []), (DOCUMENTS, [Dictionary("e.txt", ())])],
+    ids=["no text", "no dictionary", "nothing", "empty dictionary"],
+)
+def test_figures_of_nothing_are_zero_and_have_the_same_columns(documents, dictionaries):
+    labels = label(documents, dictionaries, "balanced")
+    found = measure_coverage(labels)
+    assert (found.token_share, found.sentence_share, found.phrase_share) == (0, 0, 0)
+    for table in (coverage_by_type, coverage_by_dictionary, coverage_along, phrase_usage):
+        assert list(table(labels).columns) == list(table(LABELS).columns)
+
+
+# ---- maybe missing --------------------------------------------------------------------------
+
+NEPHRITIS = [
+    make_tokenized_document(
+        "d1",
+        [
+            "Interstitial nephritis followed aspirin .".split(),
+            "The interstitial nephritis resolved after the aspirin .".split(),
+        ],
+    ),
+    make_tokenized_document(
+        "d2",
+        [
+            "Biopsy of the kidney showed interstitial nephritis .".split(),
+            "In two patients IgA nephropathy was the cause of the change .".split(),
+            "The second had IgA nephropathy and the aspirin .".split(),
+            "He had IgA nephropathy ; the change was small .".split(),
+        ],
+    ),
+]
+
+
+def missing(documents, dictionaries=(DRUGS,), **options):
+    labels = label(documents, list(dictionaries), "balanced")
+    return missing_candidates(labels, sentences(documents), **options)
+
+
+def test_missing_candidates_finds_repeated_names_and_shows_their_case():
+    # No stop word ("the" stands 8 times), no everyday word ("change"), nothing matched ("aspirin")
+    # and no part of a longer name.
+    found = missing(NEPHRITIS)
+    assert sorted(found["phrase"]) == ["IgA nephropathy", "interstitial nephritis"]
+    by_phrase = found.set_index("phrase")
+    assert by_phrase["count"].to_dict() == {"IgA nephropathy": 3, "interstitial nephritis": 3}
+    assert by_phrase["documents"].to_dict() == {"IgA nephropathy": 1, "interstitial nephritis": 2}
+    # A capital at the very beginning of a sentence says nothing.
+    assert by_phrase["capitalized"].to_dict() == {"IgA nephropathy": 1, "interstitial nephritis": 0}
+    assert by_phrase["example"]["interstitial nephritis"] == (
+        "Interstitial nephritis followed aspirin ."
+    )
+
+
+def test_missing_candidates_puts_bunched_and_capitalized_names_first():
+    assert missing(NEPHRITIS)["phrase"].tolist() == ["IgA nephropathy", "interstitial nephritis"]
+
+
+def test_missing_candidates_forgets_what_a_dictionary_holds():
+    holds = Dictionary("d.txt", phrases("Disease", "interstitial nephritis"))
+    assert missing(NEPHRITIS, [DRUGS, holds])["phrase"].tolist() == ["IgA nephropathy"]
+
+
+def test_missing_candidates_keeps_a_part_that_often_stands_alone():
+    alone = make_tokenized_document("d3", ["With nephritis".split()] * 3)
+    # "nephritis" now stands 6 times, 3 of them inside the longer name: under 80 %.
+    found = missing([*NEPHRITIS, alone]).set_index("phrase")["count"]
+    assert found["nephritis"] == 6
+    assert found["interstitial nephritis"] == 3
+    assert "interstitial" not in found
+
+
+def test_missing_candidates_asks_for_as_many_as_told():
+    assert missing(NEPHRITIS, least=4).empty
+    assert len(missing(NEPHRITIS, most=1)) == 1
+
+
+def test_missing_candidates_counts_over_a_hyphen_but_not_over_punctuation():
+    document = make_tokenized_document("d", ["by cyclosporin - A , tacrolimus".split()] * 3)
+    assert set(missing([document])["phrase"]) == {"cyclosporin", "tacrolimus"}
+
+
+@pytest.mark.parametrize("documents", [[], DOCUMENTS], ids=["no text", "nothing repeated"])
+def test_missing_candidates_of_nothing_keeps_its_columns(documents):
+    found = missing(documents)
+    assert isinstance(found, pd.DataFrame) and found.empty
+    assert list(found.columns) == ["phrase", "count", "documents", "capitalized", "example"]

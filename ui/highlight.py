@@ -1,0 +1,115 @@
+"""Sentences and their spans become escaped HTML: tinted marks with the type written after them."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+from engine import Sentence, Span
+
+# Okabe and Ito's colors, safe for color-blind eyes; yellow, faint on white, comes last.
+PALETTE = (
+    *("#E69F00", "#56B4E9", "#009E73", "#CC79A7"),
+    *("#D55E00", "#0072B2", "#999999", "#F0E442"),
+)
+
+# Tints are mixed with whatever lies below, and text keeps the theme's color: light or dark.
+STYLE = """<style>
+.gl-sentence { display: grid; grid-template-columns: 2.6rem minmax(0, 44rem); column-gap: .9rem;
+  padding: .3rem 0; line-height: 1.75; overflow-wrap: anywhere; }
+.gl-number { text-align: right; opacity: .6; font-size: .8rem; line-height: 1.75rem;
+  font-variant-numeric: tabular-nums; user-select: none; }
+.gl-document { margin: 1.1rem 0 .3rem 3.5rem; font-size: .8rem; font-weight: 600; opacity: .7;
+  overflow-wrap: anywhere; }
+.gl-document:first-child { margin-top: .2rem; }
+.gl-note { font-size: .82rem; opacity: .75; line-height: 1.5; }
+.gl-mark { color: inherit; padding: .1em .3em; border-radius: .25em; box-decoration-break: clone;
+  -webkit-box-decoration-break: clone; border-bottom: 2px solid var(--type);
+  background: color-mix(in srgb, var(--type) 22%, transparent); }
+.gl-type { margin-left: .4em; font-size: .7em; font-weight: 600; opacity: .8; user-select: none; }
+.gl-legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; font-size: .875rem; }
+.gl-legend .gl-mark { padding: .05em .45em; }
+</style>"""
+
+
+class Mark(NamedTuple):
+    """A typed stretch of a sentence's text, half-open, in code points."""
+
+    start: int
+    end: int
+    entity_type: str
+
+
+class Line(NamedTuple):
+    """A sentence to be read: its number in the corpus, where it stands, its marks, remarks."""
+
+    number: int
+    document: str
+    text: str
+    marks: Sequence[Mark] = ()
+    notes: Sequence[str] = ()
+
+
+def type_colors(types: Iterable[str]) -> dict[str, str]:
+    """Return a color for each type, by sorted name; after eight types they begin again.
+
+    >>> type_colors(["Disease", "Chemical"])
+    {'Chemical': '#E69F00', 'Disease': '#56B4E9'}
+    """
+    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(sorted(set(types)))}
+
+
+def marks(sentence: Sentence, spans: Iterable[Span]) -> list[Mark]:
+    """Return spans of tokens as stretches of the sentence's text."""
+    places = ((sentence.offsets(span), span.entity_type) for span in spans)
+    return [Mark(start - sentence.start, end - sentence.start, of) for (start, end), of in places]
+
+
+def highlight(text: str, marks: Iterable[Mark], colors: Mapping[str, str]) -> str:
+    """Return `text` as HTML with each mark tinted and its type after it; all text is escaped."""
+    pieces, position = [], 0
+    for mark in sorted(marks):
+        if not position <= mark.start < mark.end <= len(text):
+            raise ValueError(f"{mark} overlaps another mark or leaves the text ({len(text)} long)")
+        pieces.append(escape(text[position : mark.start]))
+        pieces.append(
+            f'<mark class="gl-mark" style="--type:{colors[mark.entity_type]}">'
+            f"{escape(text[mark.start : mark.end])}"
+            f'<span class="gl-type">{escape(mark.entity_type)}</span></mark>'
+        )
+        position = mark.end
+    return "".join((*pieces, escape(text[position:])))
+
+
+def highlight_lines(lines: Iterable[Line], colors: Mapping[str, str]) -> str:
+    """Return the sentences as numbered HTML, each document under its name."""
+    pieces, document = [], None
+    for line in lines:
+        if line.document != document:
+            document = line.document
+            pieces.append(f'<div class="gl-document">{escape(document)}</div>')
+        notes = "".join(f'<div class="gl-note">{escape(note)}</div>' for note in line.notes)
+        pieces.append(
+            f'<div class="gl-sentence"><span class="gl-number">{line.number:,}</span>'
+            f'<div dir="auto">{highlight(line.text, line.marks, colors)}{notes}</div></div>'
+        )
+    return f"<div>{''.join(pieces)}</div>"
+
+
+def legend(counts: Mapping[str, int], colors: Mapping[str, str]) -> str:
+    """Return the types with their colors and number of matches as HTML."""
+    items = (
+        f'<span><mark class="gl-mark" style="--type:{colors[name]}">{escape(name)}</mark> '
+        f"{count:,}</span>"
+        for name, count in counts.items()
+    )
+    return f'<div class="gl-legend">{"".join(items)}</div>'
+
+
+def plain_markdown(text: str) -> str:
+    """Return `text` such that markdown shows it letter by letter.
+
+    >>> plain_markdown("a_b.txt")
+    'a\\\\_b\\\\.txt'
+    """
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
