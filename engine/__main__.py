@@ -22,6 +22,16 @@ from engine.text import InputError
 _READABLE = "txt, csv, tsv, jsonl, json, conll, bio, iob2, pubtator, brat, or a zip of these"
 
 
+# The engine's messages speak to the app too; here the option that does what they advise is added.
+_OPTION_FOR = {
+    "holds the text": "--text-column",
+    "skip bad lines": "--skip-bad-lines",
+    "name its encoding": "--encoding",
+    "name the right encoding": "--encoding",
+    "name the format": "--format",
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0, or 2 when the input is at fault."""
     for stream in (sys.stdout, sys.stderr):
@@ -92,7 +102,11 @@ def _add_label(parsers: "_Subparsers") -> None:
         help="write a random sample of matches to judge: fill its verdict column with y, n or u",
     )
     parser.add_argument(
-        "--sample-size", type=_count, default=50, metavar="N", help="default: %(default)s"
+        "--sample-size",
+        type=_count,
+        default=50,
+        metavar="N",
+        help="default: %(default)s, and at least 5 of each type and dictionary",
     )
     parser.add_argument(
         "--checked", metavar="FILE", help="a filled-in sample; prints precision with intervals"
@@ -115,7 +129,8 @@ def _add_score(parsers: "_Subparsers") -> None:
         parsers,
         "score",
         "compare predicted entities with gold ones: strict precision, recall and F1 per type",
-        "python -m engine score --gold sample_data/gold.csv --predicted labels.csv",
+        "python -m engine score --gold sample_data/gold.csv --predicted labels.csv "
+        "--text sample_data/train.jsonl",
     )
     parser.add_argument("--gold", required=True, metavar="FILE", help="human labels")
     parser.add_argument("--predicted", required=True, metavar="FILE", help="what to score")
@@ -207,7 +222,9 @@ def _count(text: str) -> int:
 
 def _sentence(message: str) -> str:
     message = " ".join(message.split("\n")).rstrip()
-    return message if message.endswith((".", "?", "!")) else f"{message}."
+    options = [option for words, option in _OPTION_FOR.items() if words in message.lower()]
+    hint = f" ({', '.join(options)})" if options else ""
+    return f"{message.rstrip('.')}{hint}{'' if message.endswith(('?', '!')) else '.'}"
 
 
 if __name__ == "__main__":

@@ -15,5 +15,5 @@ def choose_device(name: str = "auto") -> torch.device:
 
 
 def set_threads(count: int) -> None:
-    """Use `count` threads in this process; two trainings with two threads each starve each other."""
+    """Use `count` threads here; two trainings with two threads each on two cores starve both."""
     torch.set_num_threads(max(1, count))

@@ -1,5 +1,6 @@
 """Dictionaries and sentences become distant labels: one class per token, 0 = unlabeled."""
 
+import gc
 import multiprocessing
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -165,7 +166,7 @@ def _sources(labels: DistantLabels) -> list[str]:
 
 _Resolvers = Mapping[bool, Resolver]
 _Tokens = Sequence[tuple[tuple[str, ...], bool]]
-_Part = tuple[list["array[int]"], list["array[int]"]]
+_Part = tuple["array[int]", "array[int]"]  # match rows, and (match, further phrase) rows
 # What forked workers inherit: handing it over through a pipe would cost more than the matching.
 _inherited: tuple[_Resolvers, _Tokens] | None = None
 
@@ -188,10 +189,12 @@ def _run(
         return
     global _inherited
     _inherited = (resolvers, tokens)
+    gc.freeze()  # or the first collection in a worker would copy every page of the index
     try:
         with multiprocessing.get_context("fork").Pool(min(workers, len(chunks))) as pool:
             yield from pool.imap(_match_inherited_chunk, chunks)
     finally:
+        gc.unfreeze()
         _inherited = None
 
 
@@ -201,46 +204,36 @@ def _match_inherited_chunk(chunk: tuple[int, int]) -> _Part:
 
 
 def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: tuple[int, int]) -> _Part:
-    columns = [array("i") for _ in _MATCH_COLUMNS]
-    also = [array("i"), array("i")]
+    rows, also, count = array("i"), array("i"), 0  # rows end to end, cut apart in _join
     for i in range(*chunk):
         of, given = tokens[i]
-        first_row = len(columns[0])
+        first_row = count
         for match in resolvers[given].matches(of):
-            row = (
-                i,
-                match.start,
-                match.end,
-                match.type_number,
-                match.phrase_ids[0],
-                match.outcome,
-                first_row + match.winner if match.winner >= 0 else -1,
+            winner = first_row + match.winner if match.winner >= 0 else -1
+            phrase, *others = match.phrase_ids
+            rows.extend(
+                (i, match.start, match.end, match.type_number, phrase, match.outcome, winner)
             )
-            for column, value in zip(columns, row, strict=True):
-                column.append(value)
-            for phrase_id in match.phrase_ids[1:]:
-                also[0].append(len(columns[0]) - 1)
-                also[1].append(phrase_id)
-    return columns, also
+            for phrase_id in others:
+                also.extend((count, phrase_id))
+            count += 1
+    return rows, also
 
 
 def _join(parts: list[_Part]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Put the parts end to end; rows that a part counted from its own beginning move along."""
-    sizes = [len(columns[0]) for columns, _ in parts]
-    shifts = np.concatenate(([0], np.cumsum(sizes)))[:-1].astype(np.int32)
-
-    def joined(arrays: list["array[int]"]) -> npt.NDArray[np.int32]:
-        return np.concatenate([np.zeros(0, np.int32), *(np.array(a, np.int32) for a in arrays)])
-
-    matches = {
-        name: joined([columns[k] for columns, _ in parts]) for k, name in enumerate(_MATCH_COLUMNS)
-    }
-    shift = np.repeat(shifts, sizes).astype(np.int32)
-    matches["winner"] = np.where(matches["winner"] < 0, -1, matches["winner"] + shift)
-    also_shift = np.repeat(shifts, [len(also[0]) for _, also in parts]).astype(np.int32)
-    also_match = joined([also[0] for _, also in parts]) + also_shift
-    also_phrase = joined([also[1] for _, also in parts])
-    return pd.DataFrame(matches), pd.DataFrame({"match": also_match, "phrase": also_phrase})
+    width = len(_MATCH_COLUMNS)
+    match_rows, also_rows, shift = [np.zeros((0, width), np.int32)], [np.zeros((0, 2), np.int32)], 0
+    for rows, also in parts:
+        table = np.array(rows, dtype=np.int32).reshape(-1, width)
+        table[table[:, -1] >= 0, -1] += shift
+        match_rows.append(table)
+        also_rows.append(np.array(also, dtype=np.int32).reshape(-1, 2) + np.int32([shift, 0]))
+        shift += len(table)
+    return (
+        pd.DataFrame(np.concatenate(match_rows), columns=list(_MATCH_COLUMNS)),
+        pd.DataFrame(np.concatenate(also_rows), columns=["match", "phrase"]),
+    )
 
 
 def _paint(matches: pd.DataFrame, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int16]:

@@ -8,7 +8,7 @@ the seed, so that only the risk differs. Gold is not an argument of anything her
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np

@@ -1,16 +1,16 @@
 """Phrases and sentences meet: every place where a dictionary phrase stands in the text.
 
-flashtext does the scanning. It sees neither the raw text nor the raw phrases, on which its case
+flashtext holds the phrases. It sees neither the raw text nor the raw phrases, on which its case
 folding shifts offsets and its idea of a word is ASCII, but token codes: each distinct token of the
 dictionaries is one character, and a space stands between tokens. A phrase of three words is a key
-of five characters, so the trie is several times smaller and the scan several times shorter than
-over the letters, and a match cannot begin or end inside a token.
+of five characters, so the trie is several times smaller than over the letters, and a match cannot
+begin or end inside a token. Its trie is walked here, from every token that begins a phrase, because
+its own `extract_keywords` reports only the leftmost longest phrase: nested and overlapping ones,
+which other types may need, would take a second walk.
 """
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import Any
 
 from flashtext import KeywordProcessor
@@ -41,11 +41,10 @@ class PhraseIndex:
         # What an acronym is compared in: everything folded but its case.
         self._exact_options = replace(options, ignore_case=False)
         self._processor = KeywordProcessor(case_sensitive=True)
-        self._processor.non_word_boundaries = {_UNKNOWN}
         self._vocabulary: dict[str, str] = {}  # folded token -> code
         self._code_of: dict[str, str] = {}  # token as in the text -> code; grows while scanning
         self._phrase_ids: list[tuple[int, ...]] = [()]  # by leaf; flashtext needs leaves > 0
-        self._acronyms: dict[int, tuple[str, ...]] = {}  # phrase id -> tokens with their case
+        self._acronyms: dict[int, set[tuple[str, ...]]] = {}  # phrase id -> its tokens, cased
 
     def add(self, phrase: Phrase, phrase_id: int, tokens: Sequence[str]) -> None:
         """Make `phrase` findable as the sequence `tokens`."""
@@ -63,51 +62,35 @@ class PhraseIndex:
         if self._options.ignore_case and is_acronym(
             phrase.text, self._options.exact_acronym_letters
         ):
-            self._acronyms[phrase_id] = self._with_case(tokens)
+            self._acronyms.setdefault(phrase_id, set()).add(self._with_case(tokens))
 
     def scan(self, tokens: Sequence[str]) -> list[Found]:
         """Return every phrase that stands in `tokens`, nested and overlapping ones included."""
-        codes = [self._code_of.get(token) or self._learn_code(token) for token in tokens]
+        known = self._code_of
+        codes = [known.get(token) or self._learn_code(token) for token in tokens]
         indices: Sequence[int] = range(len(tokens))
         if self._options.ignore_hyphens and _SKIPPED in codes:
             indices = [i for i, code in enumerate(codes) if code != _SKIPPED]
             codes = [codes[i] for i in indices]
-        coded = " ".join(codes)
-        regions = self._processor.extract_keywords(coded, span_info=True)
-        if not regions:
-            return []
-        starts = _token_starts(codes, len(coded))
+        trie = self._processor.keyword_trie_dict
         found: list[Found] = []
-        # flashtext reports the leftmost longest; what begins inside it is found by walking on.
-        for _, region_start, region_end in regions:
-            for k in range(bisect_left(starts, region_start), bisect_left(starts, region_end)):
-                for char_end, leaf in self._phrases_from(coded, starts[k]):
-                    start, end = indices[k], indices[bisect_left(starts, char_end) - 1] + 1
-                    if ids := self._allowed(self._phrase_ids[leaf], tokens[start:end]):
-                        found.append((start, end, ids))
+        for k, code in enumerate(codes):
+            if code[0] not in trie:
+                continue
+            for stop, leaf in _phrases_from(trie, codes, k):
+                start, end = indices[k], indices[stop - 1] + 1
+                if ids := self._allowed(self._phrase_ids[leaf], tokens[start:end]):
+                    found.append((start, end, ids))
         return found
-
-    def _phrases_from(self, coded: str, position: int) -> list[tuple[int, int]]:
-        """(end, leaf) of every phrase that begins at a character of the coded sentence."""
-        node: Any = self._processor.keyword_trie_dict
-        ends: list[tuple[int, int]] = []
-        for i in range(position, len(coded)):
-            char = coded[i]
-            if char == " " and _LEAF in node:
-                ends.append((i, node[_LEAF]))
-            node = node.get(char)
-            if node is None:
-                return ends
-        if _LEAF in node:
-            ends.append((len(coded), node[_LEAF]))
-        return ends
 
     def _allowed(self, phrase_ids: tuple[int, ...], tokens: Sequence[str]) -> tuple[int, ...]:
         """The phrases that may match these very tokens: acronyms only in their own case."""
-        if self._acronyms.keys().isdisjoint(phrase_ids):
+        if not self._acronyms or self._acronyms.keys().isdisjoint(phrase_ids):
             return phrase_ids
         surface = self._with_case(tokens)
-        return tuple(i for i in phrase_ids if self._acronyms.get(i, surface) == surface)
+        return tuple(
+            i for i in phrase_ids if i not in self._acronyms or surface in self._acronyms[i]
+        )
 
     def _with_case(self, tokens: Sequence[str]) -> tuple[str, ...]:
         folded = (fold(token, self._exact_options) for token in tokens)
@@ -118,7 +101,6 @@ class PhraseIndex:
         if code is None:
             code = _code(len(self._vocabulary))
             self._vocabulary[folded] = code
-            self._processor.non_word_boundaries.update(code)
         return code
 
     def _learn_code(self, token: str) -> str:
@@ -155,18 +137,20 @@ class Matcher:
 
 def phrase_tokens(
     phrase: str, options: MatchOptions, *, tokens_given: bool
-) -> set[tuple[str, ...]]:
+) -> list[tuple[str, ...]]:
     """Return the token sequences under which `phrase` is looked for.
 
     In text that we tokenize, the phrase is tokenized alike. Text that came in tokens may have
     split differently: there the phrase's own spaces count too, and with every option off (strict)
     nothing else does.
     """
-    ours, _ = tokenize(phrase)
     if not tokens_given:
-        return {ours}
+        return [tokenize(phrase)[0]]
     given = tuple(phrase.split())
-    return {given} if options == MATCH_PRESETS["strict"] else {given, ours}
+    if options == MATCH_PRESETS["strict"]:
+        return [given]
+    ours, _ = tokenize(phrase)
+    return [given] if given == ours else [given, ours]
 
 
 def _code(number: int) -> str:
@@ -177,8 +161,17 @@ def _code(number: int) -> str:
     return digits
 
 
-def _token_starts(codes: Sequence[str], coded_length: int) -> Sequence[int]:
-    """Where each token's code begins: every second character, unless some codes are longer."""
-    if coded_length == 2 * len(codes) - 1:
-        return range(0, coded_length, 2)
-    return list(accumulate((len(code) + 1 for code in codes[:-1]), initial=0))
+def _phrases_from(trie: Any, codes: Sequence[str], start: int) -> list[tuple[int, int]]:
+    """(end, leaf) of every phrase that begins at a code of the sentence."""
+    node, ends = trie, []
+    for stop in range(start, len(codes)):
+        for character in codes[stop]:
+            node = node.get(character)
+            if node is None:
+                return ends
+        if _LEAF in node:
+            ends.append((stop + 1, node[_LEAF]))
+        node = node.get(" ")
+        if node is None:
+            return ends
+    return ends

@@ -79,18 +79,21 @@ class Resolver:
 
     def _longest_by_type(self, found: list[Found]) -> list[Match]:
         """The longest phrase of each type at each token; equal ones joined."""
-        ids_at: dict[tuple[int, int], tuple[int, list[int]]] = {}
+        longest: dict[tuple[int, int], int] = {}
+        ids_at: dict[tuple[int, int], list[int]] = {}
+        type_of = self._type_of
         for start, end, phrase_ids in found:
             for phrase_id in phrase_ids:
-                place = (start, self._type_of[phrase_id])
-                longest, ids = ids_at.get(place, (0, []))
-                if end > longest:
-                    ids_at[place] = (end, [phrase_id])
-                elif end == longest and phrase_id not in ids:
-                    ids.append(phrase_id)
+                place = (start, type_of[phrase_id])
+                known = longest.get(place, 0)
+                if end > known:
+                    longest[place] = end
+                    ids_at[place] = [phrase_id]
+                elif end == known and phrase_id not in ids_at[place]:
+                    ids_at[place].append(phrase_id)
         return [
-            self._match(start, end, type_number, ids)
-            for (start, type_number), (end, ids) in sorted(ids_at.items())
+            self._match(place[0], longest[place], place[1], ids)
+            for place, ids in (sorted(ids_at.items()) if len(ids_at) > 1 else ids_at.items())
         ]
 
     def _match(self, start: int, end: int, type_number: int, ids: list[int]) -> Match:

@@ -94,6 +94,15 @@ def save_run(
     )
 
 
+def is_finished_run(folder: Path, data: TrainingData, settings: Settings) -> bool:
+    """Return whether `folder` holds a whole run of this data and these settings."""
+    if not (folder / _CARD).exists():
+        return False
+    record = _read_card(folder)
+    same_data = record["data_fingerprint"] == data_fingerprint(data)
+    return same_data and record["settings"] == asdict(settings)
+
+
 def read_card(folder: Path) -> Card:
     """Return the card of a run without its weights."""
     record = _read_card(folder)

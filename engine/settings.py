@@ -124,3 +124,20 @@ def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 def _check_range(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
         raise ValueError(f"{name} must be in [{low:g}, {high:g}], got {value:g}")
+
+
+TRAINING_PRESETS: dict[str, Settings] = {
+    # A first look in a minute; differences between methods show, scores are not the best possible.
+    "quick": Settings(
+        epochs=12,
+        confidence_epochs=8,
+        learning_rate=2e-3,
+        confidence_learning_rate=1e-3,
+        batch_size=32,
+        hidden_size=100,
+    ),
+    "balanced": Settings(epochs=40, confidence_epochs=30, batch_size=50, learning_rate=1e-3),
+    # The paper's own numbers; its gamma is 28 on BC5CDR and 15 on CoNLL-2003.
+    "paper": Settings(),
+}
+DEFAULT_TRAINING_PRESET = "balanced"

@@ -57,8 +57,8 @@ class BiLstmTagger(nn.Module):
         return logits
 
     def _hide_some(self, extras: Tensor) -> Tensor:
-        """Lexicon bits of the labeling dictionary equal the label: hidden now and then, the tagger
-        has to learn the word and its context too."""
+        # Lexicon bits of the labeling dictionary equal the label: hidden now and then, they leave
+        # the tagger to learn the word and its context too.
         if not self.training or self._extra_dropout == 0 or extras.shape[1] == 0:
             return extras
         return extras * (torch.rand(len(extras), 1, device=extras.device) >= self._extra_dropout)

@@ -527,7 +527,7 @@ def test_message_stays_on_one_line_whatever_the_file_holds(capsys, folder):
     _, _, err = run(capsys, "convert", "a.csv", "--out", "out/a.jsonl")
     assert err == (
         "engine convert: No text column found in a.csv. Columns: first name, when. "
-        "Name the one that holds the text.\n"
+        "Name the one that holds the text (--text-column).\n"
     )
 
 

@@ -15,10 +15,10 @@ from engine.tokenization import (
 # Letters, sentence ends and every kind of space and mark that shifts an offset when mishandled.
 PIECES = (
     "a", "Word", "7", ".", "!", "?", "-", "/", "(", ")", '"', "“", "«", "Dr.", "e.g.", "。",
-    "é", "e\u0301", "\u0301", "𝒜", "😀", "👩\u200d👧", "🇨🇭", "שלום", "مرض", "\u202e", "東", "カ\u3099",
-    " ", "  ", "\t", "\u00a0", "\u3000", "\u200b", "\u200d", "\ufeff", "\u00ad", "\u2028",
-    "\u2029", "\u0085", "\n", "\r\n", "\r", "\n\n", "\r\n\r\n", "\x00", "\x0b", "\x0c", "\x1c",
-    "\x1f", "\x7f", "\x9f", "\ue000", "\U0010ffff", "\ud800",
+    "é", "e\u0301", "\u0301", "𝒜", "😀", "👩\u200d👧", "🇨🇭", "שלום", "مرض", "\u202e", "東",
+    "カ\u3099", " ", "  ", "\t", "\u00a0", "\u3000", "\u200b", "\u200d", "\ufeff", "\u00ad",
+    "\u2028", "\u2029", "\u0085", "\n", "\r\n", "\r", "\n\n", "\r\n\r\n", "\x00", "\x0b", "\x0c",
+    "\x1c", "\x1f", "\x7f", "\x9f", "\ue000", "\U0010ffff", "\ud800",
 )  # fmt: skip
 ANY_TEXT = st.lists(st.sampled_from(PIECES) | st.characters(), max_size=40).map("".join)
 FIVE_MB = 5_000_000

@@ -30,7 +30,7 @@ ICON = (
 PAGE_STYLE = """<style>
 .stMainBlockContainer { max-width: 74rem; padding: 3rem clamp(2rem, 4vw, 4rem) 4rem; }
 .stMainBlockContainer h1 { font-size: 2.1rem; padding: 0 0 .25rem; }
-.stMainBlockContainer h3 { font-size: 1.15rem; padding: .75rem 0 .25rem; }
+.stMainBlockContainer h3 { font-size: 1.15rem; padding: .75rem 0 .5rem; }
 .gl-purpose { padding-bottom: .75rem; }
 </style>"""
 
@@ -116,9 +116,9 @@ def show_uploads() -> state.Sources:
         "JSONL with spans, PubTator, brat, or an entities CSV.",
     )
     entity_type = st.text_input(
-        "Type of phrases without one (optional)",
+        "Default type (optional)",
         key="entity_type",
-        help="For tables that list phrases and name no types, e.g. Disease.",
+        help="The type of phrases whose file names none, e.g. Disease.",
     )
     st.caption(f"Up to {size} MB a file, kept in this server's memory and sent nowhere else.")
     return state.Sources(

@@ -29,6 +29,7 @@ STYLE = """<style>
 .gl-type { margin-left: .4em; font-size: .7em; font-weight: 600; opacity: .8; user-select: none; }
 .gl-legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; font-size: .875rem; }
 .gl-legend .gl-mark { padding: .05em .45em; }
+.gl-notes { margin: 0; padding-left: 1.2rem; font-size: .875rem; overflow-wrap: anywhere; }
 </style>"""
 
 
@@ -104,6 +105,12 @@ def legend(counts: Mapping[str, int], colors: Mapping[str, str]) -> str:
         for name, count in counts.items()
     )
     return f'<div class="gl-legend">{"".join(items)}</div>'
+
+
+def bullets(sentences: Iterable[str]) -> str:
+    """Return the sentences as a list in HTML."""
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    return f'<ul class="gl-notes">{items}</ul>'
 
 
 def plain_markdown(text: str) -> str:

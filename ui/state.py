@@ -155,7 +155,7 @@ def read_gold(sources: Sources, project: Project) -> Aligned | None:
 
 def make_preview(sources: Sources, project: Project, gold: Aligned | None) -> Preview:
     """Return the distant labels without the muted phrases, and the tables about them."""
-    key = (*sources.labels_key, sources.gold.key if gold else "", *muted(sources))
+    key = (*sources.labels_key, sources.gold.key, gold is not None, *muted(sources))
     return _make_preview(key, sources, project, gold)
 
 

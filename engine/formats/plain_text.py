@@ -86,6 +86,7 @@ def parse_lines(
 
 
 def fault_notes(faults: Sequence[str]) -> tuple[str, ...]:
+    """Return the note that counts the lines left out, none when there are none."""
     return (f"{len(faults):,} lines left out, e.g. {faults[0]}",) if faults else ()
 
 

@@ -40,7 +40,7 @@ def texts(page):
 
 
 def command(page):
-    return page.code[-1].value
+    return page.code[-1].value.replace(" \\\n ", "")
 
 
 def test_page_shows_the_sample_project_at_once(page):
@@ -138,6 +138,7 @@ def test_unreadable_gold_is_explained_and_all_else_stays(own):
     assert own.error[0].value.replace("\\", "").startswith("gold.csv is a PNG image.")
     assert figures(own)["Precision"] == "–"
     assert figures(own)["Sentences with a match"] == "33.3 %"
+    assert "--gold" not in command(own)
 
 
 def test_gold_gives_precision_and_recall(own):

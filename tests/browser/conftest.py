@@ -22,7 +22,7 @@ SECONDS_TO_START = 60
 
 @contextmanager
 def running_app() -> Iterator[str]:
-    """Start the app as `make app` does, from another folder, and give its address."""
+    """Start the app as `make app` does, and give its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -33,6 +33,7 @@ def take(browser: Browser, address: str, width: int, theme: str, tabs: tuple[str
     page.goto(address)
     for tab in tabs:
         page.get_by_role("tab", name=tab).click()
+        page.mouse.move(width - 1, HEIGHT - 1)  # nothing looks hovered over
         settle(page)
         name = "labels" if tab == "Text" else f"labels-{tab.split()[0].lower()}"
         folder = KEPT if tab == "Text" and width == 1440 else OTHERS

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ import streamlit as st
 from engine import InputError, Scores
 from engine.alignment import Aligned
 from ui import charts, state
-from ui.highlight import Line, highlight_lines, legend, marks, plain_markdown, type_colors
+from ui.highlight import Line, bullets, highlight_lines, legend, marks, plain_markdown, type_colors
 
 PAGE_SIZE = 25
 MOST_CHOICES = 1_000  # phrases offered for muting
@@ -36,6 +37,8 @@ def show(sources: state.Sources) -> None:
     stop_without_files(sources)
     project = state.read_project(sources)
     gold = read_gold(sources, project)
+    if gold is None:  # or unreadable: then it has no place in the command either
+        sources = replace(sources, gold=state.Files())
     preview = state.make_preview(sources, project, gold)
     stop_without_matches(sources, preview)
     show_figures(preview, gold)
@@ -176,9 +179,11 @@ def show_text(project: state.Project, preview: state.Preview) -> None:
         st.info("No sentence is like this. Choose other filters.")
         return
     place = st.container()
+    pages = -(-len(shown) // PAGE_SIZE)
     # Other filters, another key: the first page again.
     page_key = f"labels_page {kind} {chosen} {words}"
-    first = PAGE_SIZE * (st.pagination(-(-len(shown) // PAGE_SIZE), key=page_key) - 1)
+    page = st.pagination(pages, key=page_key) if pages > 1 else 1
+    first = PAGE_SIZE * (page - 1)
     here = shown[first : first + PAGE_SIZE]
     remarks = conflict_remarks(preview.conflicts, here)
     lines = []
@@ -283,8 +288,8 @@ def show_precision(sources: state.Sources, preview: state.Preview) -> None:
             "a sample of matches: the first command writes it, and the second, once you have put "
             "y, n or u beside each match, prints precision with its margin of error."
         )
-        command = command_line(sources)
-        st.code(f"{command} --sample sample.csv\n{command} --checked sample.csv", language="bash")
+        for option in ("--sample", "--checked"):
+            st.code(command_line(sources, {option: ("sample.csv",)}), language="bash")
         return
     st.caption("A match is correct only with the same words and the same type as in the gold.")
     by_type, overall = preview.evaluation.by_type, preview.evaluation.overall
@@ -355,23 +360,28 @@ def show_foot(
         icon=":material/download:",
     )
     with st.expander("The same on the command line"):
-        st.code(f"{command_line(sources)} --out entities.csv", language="bash", wrap_lines=True)
+        command = command_line(sources, {"--out": ("entities.csv",)})
+        st.code(command, language="bash", wrap_lines=True)
     notes = [*project.notes, *(f"Gold: {note}" for note in (gold.notes if gold else ()))]
     if notes:
         with st.expander("Notes on the files"):
-            show_table(pd.DataFrame({"note": notes}), {"note": "Note"}, "table_notes")
+            st.html(bullets(notes))
 
 
-def command_line(sources: state.Sources) -> str:
-    """Return the command that makes the same labels."""
-    words = [*sources.text.paths, "--dictionary", *sources.dictionaries.paths]
-    words += ["--match", sources.preset]
-    words += ["--type", sources.entity_type] if sources.entity_type else []
-    words += ["--lines"] if sources.lines_are_documents else []
-    muted = state.muted(sources)
-    words += ["--mute", *muted] if muted else []
-    words += ["--gold", *sources.gold.paths] if sources.gold.key else []
-    return f"python -m engine label {shlex.join(words)}"
+def command_line(sources: state.Sources, extra: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the command that makes the same labels, with further options."""
+    options = {
+        "--dictionary": sources.dictionaries.paths,
+        "--match": (sources.preset,),
+        "--type": (sources.entity_type,) if sources.entity_type else (),
+        "--mute": state.muted(sources),
+        "--gold": sources.gold.paths,
+        **extra,
+    }
+    lines = [shlex.join(("python", "-m", "engine", "label", *sources.text.paths))]
+    lines += [shlex.join((name, *values)) for name, values in options.items() if values]
+    lines += ["--lines"] if sources.lines_are_documents else []
+    return " \\\n  ".join(lines)
 
 
 def show_table(table: pd.DataFrame, columns: Mapping[str, Any], key: str) -> None:

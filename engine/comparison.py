@@ -1,0 +1,131 @@
+"""Several methods are trained on the same data, side by side where there are cores."""
+
+import multiprocessing
+import queue
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.device import choose_device, set_threads
+from engine.dictionary import Dictionary
+from engine.experiment import OnProgress, Progress, TrainingData, run
+from engine.runs import is_finished_run, save_run
+from engine.settings import Settings
+
+# Conf-MPU trains two taggers, so it starts first and the shorter ones fill the other core.
+_LONGEST_FIRST = ("conf_mpu", "bnpu", "mpu", "mpn", "early_stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One method to train, and the folder that will hold its run."""
+
+    folder: Path
+    data: TrainingData
+    priors: npt.NDArray[np.float64]
+    settings: Settings
+    dictionaries: tuple[Dictionary, ...]
+
+
+def compare(
+    data: TrainingData,
+    priors: npt.NDArray[np.float64],
+    settings: Settings,
+    methods: Sequence[str],
+    folder: Path,
+    *,
+    dictionaries: Sequence[Dictionary] = (),
+    workers: int = 1,
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> dict[str, Path]:
+    """Train every method with the same data, priors and seed; return their run folders.
+
+    A run that is in `folder` already, from the same data and settings, is kept as it is.
+    """
+    tasks = {
+        method: Task(
+            folder / f"{method}-seed{settings.seed}",
+            data,
+            priors,
+            replace(settings, method=method),
+            tuple(dictionaries),
+        )
+        for method in sorted(methods, key=_LONGEST_FIRST.index)
+    }
+    train_all(list(tasks.values()), workers, on_progress=on_progress, should_stop=should_stop)
+    return {method: tasks[method].folder for method in methods}
+
+
+def train_all(
+    tasks: Sequence[Task],
+    workers: int,
+    *,
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> None:
+    """Train the tasks that are not finished yet, `workers` at a time, one thread each.
+
+    One worker trains in this process, with the threads it has; a GPU is never shared.
+    """
+    waiting = [task for task in tasks if not is_finished_run(task.folder, task.data, task.settings)]
+    if workers < 2 or len(waiting) < 2 or choose_device().type != "cpu":
+        for task in waiting:
+            if not (should_stop and should_stop()):
+                _train(task, on_progress, should_stop)
+        return
+    context = multiprocessing.get_context("spawn")
+    with context.Manager() as manager:
+        channel, stop = manager.Queue(), manager.Event()
+        with ProcessPoolExecutor(min(workers, len(waiting)), mp_context=context) as pool:
+            running = [pool.submit(_train_in_worker, task, channel, stop) for task in waiting]
+            _relay(running, channel, stop, on_progress, should_stop)
+
+
+def _relay(
+    running: list["Future[None]"],
+    channel: Any,
+    stop: Any,
+    on_progress: OnProgress | None,
+    should_stop: Callable[[], bool] | None,
+) -> None:
+    """Pass on what the workers report until all are done; the first failure is raised."""
+    while any(not future.done() for future in running) or not channel.empty():
+        if should_stop and should_stop():
+            stop.set()
+        try:
+            progress: Progress = channel.get(timeout=0.2)
+        except queue.Empty:
+            continue
+        if on_progress:
+            on_progress(progress)
+    for future in running:
+        future.result()
+
+
+def _train_in_worker(task: Task, channel: Any, stop: Any) -> None:
+    set_threads(1)
+    _train(task, channel.put, stop.is_set)
+
+
+def _train(
+    task: Task, on_progress: OnProgress | None, should_stop: Callable[[], bool] | None
+) -> None:
+    task.folder.mkdir(parents=True, exist_ok=True)
+    trained = run(
+        task.data,
+        task.priors,
+        task.settings,
+        checkpoint=task.folder / "checkpoint.safetensors",
+        on_progress=on_progress,
+        should_stop=should_stop,
+    )
+    if should_stop and should_stop():
+        return
+    save_run(task.folder, trained, data=task.data, dictionaries=task.dictionaries)
+    (task.folder / "checkpoint.safetensors").unlink(missing_ok=True)
