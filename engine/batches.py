@@ -49,7 +49,7 @@ class WordInputs:
         casing: npt.NDArray[np.int8],
         *,
         word_ids: npt.NDArray[np.int32],
-        extras: npt.NDArray[np.float32] | None = None,
+        extras: npt.NDArray[np.float32] | npt.NDArray[np.bool_] | None = None,
         device: torch.device,
     ) -> None:
         self.bounds = sentence_bounds(sentences)
@@ -58,7 +58,8 @@ class WordInputs:
         self._characters = torch.from_numpy(characters.astype(np.int64)).to(device)
         self._casing = torch.from_numpy(casing.astype(np.int64)).to(device)
         self._word_ids = word_ids
-        self._extras = np.zeros((len(word_ids), 0), np.float32) if extras is None else extras
+        # Bits stay bits until they are in a batch: a large corpus would not fit otherwise.
+        self._extras = np.zeros((len(word_ids), 0), bool) if extras is None else extras
         self.vector_size = vectors.shape[1]
         self.extra_size = self._extras.shape[1]
 

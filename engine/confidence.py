@@ -8,10 +8,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from engine.batches import Inputs
 from engine.risk import Risk, mpu_risk
 from engine.settings import Settings
 from engine.tagger import predict_probabilities
-from engine.training import Epoch, Inputs, Schedule, fit
+from engine.training import Epoch, Schedule, fit
 
 MakeTagger = Callable[[int, int], nn.Module]  # (classes, seed) -> a fresh tagger
 

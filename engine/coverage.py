@@ -71,8 +71,7 @@ def coverage_by_dictionary(labels: DistantLabels) -> pd.DataFrame:
 
     `only_here` counts the matches that no other dictionary explains.
     """
-    names = list(dict.fromkeys(labels.phrases["dictionary"]))
-    return _coverage_by(labels, "dictionary", names)
+    return _coverage_by(labels, "dictionary", list(dict.fromkeys(labels.dictionaries)))
 
 
 def coverage_along(labels: DistantLabels, bins: int = 20) -> pd.DataFrame:

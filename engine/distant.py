@@ -32,6 +32,7 @@ class DistantLabels:
     matches: pd.DataFrame
     also: pd.DataFrame  # match, phrase: further phrases with the same tokens and type
     phrases: pd.DataFrame  # phrase, entity_type, canonical_id, dictionary
+    dictionaries: tuple[str, ...] = ()  # all names, those with nothing active included
 
     @property
     def kept(self) -> pd.DataFrame:
@@ -88,6 +89,7 @@ def label(
         matches=matches,
         also=also,
         phrases=next(iter(resolvers.values())).phrase_table(),
+        dictionaries=tuple(dictionary.name for dictionary in dictionaries),
     )
 
 
@@ -228,7 +230,9 @@ def _join(parts: list[_Part]) -> tuple[pd.DataFrame, pd.DataFrame]:
         table = np.array(rows, dtype=np.int32).reshape(-1, width)
         table[table[:, -1] >= 0, -1] += shift
         match_rows.append(table)
-        also_rows.append(np.array(also, dtype=np.int32).reshape(-1, 2) + np.int32([shift, 0]))
+        also_rows.append(
+            np.array(also, dtype=np.int32).reshape(-1, 2) + np.array([shift, 0], np.int32)
+        )
         shift += len(table)
     return (
         pd.DataFrame(np.concatenate(match_rows), columns=list(_MATCH_COLUMNS)),

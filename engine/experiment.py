@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from engine.batches import Inputs
+from engine.batches import WordInputs
 from engine.confidence import Confidence, estimate_confidence
 from engine.device import choose_device
 from engine.features import Lexicon, make_word_inputs
@@ -146,13 +146,13 @@ def probabilities(trained: Run, sentences: Sequence[Sequence[str]]) -> npt.NDArr
 # ---- the pieces of a run --------------------------------------------------------------------
 
 
-def make_inputs(data: TrainingData, settings: Settings, device: torch.device) -> Inputs:
+def make_inputs(data: TrainingData, settings: Settings, device: torch.device) -> WordInputs:
     """Return what the encoder sees of the sentences."""
     return make_word_inputs(data.sentences, data.lexicon, settings, device)
 
 
 def make_tagger(
-    inputs: Inputs, classes: int, settings: Settings, seed: int, device: torch.device
+    inputs: WordInputs, classes: int, settings: Settings, seed: int, device: torch.device
 ) -> nn.Module:
     """Return a fresh tagger whose weights follow from the seed."""
     torch.manual_seed(seed)
@@ -218,9 +218,7 @@ class _Part:
     priors: npt.NDArray[np.float64]
 
 
-def _parts(
-    data: TrainingData, priors: npt.NDArray[np.float64], settings: Settings
-) -> list[_Part]:
+def _parts(data: TrainingData, priors: npt.NDArray[np.float64], settings: Settings) -> list[_Part]:
     if settings.method != "bnpu":
         return [_Part(data.labels, priors)]
     return [

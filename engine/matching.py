@@ -163,7 +163,8 @@ def _code(number: int) -> str:
 
 def _phrases_from(trie: Any, codes: Sequence[str], start: int) -> list[tuple[int, int]]:
     """(end, leaf) of every phrase that begins at a code of the sentence."""
-    node, ends = trie, []
+    node = trie
+    ends: list[tuple[int, int]] = []
     for stop in range(start, len(codes)):
         for character in codes[stop]:
             node = node.get(character)

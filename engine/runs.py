@@ -100,7 +100,7 @@ def is_finished_run(folder: Path, data: TrainingData, settings: Settings) -> boo
         return False
     record = _read_card(folder)
     same_data = record["data_fingerprint"] == data_fingerprint(data)
-    return same_data and record["settings"] == asdict(settings)
+    return bool(same_data and record["settings"] == asdict(settings))
 
 
 def read_card(folder: Path) -> Card:

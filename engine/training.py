@@ -133,7 +133,7 @@ def _train_epoch(
         batch = inputs.batch(indices)
         risk = risk_of(tagger(batch).softmax(dim=1), batch.tokens)
         optimizer.zero_grad(set_to_none=True)
-        risk.objective.backward()
+        risk.objective.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         sums += torch.stack([risk.value, risk.positive, risk.negative, risk.bounded]).detach()
         steps += 1

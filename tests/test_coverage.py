@@ -12,7 +12,7 @@ from engine.coverage import (
 )
 from engine.dictionary import Dictionary, Phrase
 from engine.distant import label
-from engine.tokenization import make_tokenized_document
+from engine.tokenization import make_document, make_tokenized_document
 
 
 def phrases(entity_type, *texts):
@@ -197,3 +197,12 @@ def test_missing_candidates_of_nothing_keeps_its_columns(documents):
     found = missing(documents)
     assert isinstance(found, pd.DataFrame) and found.empty
     assert list(found.columns) == ["phrase", "count", "documents", "capitalized", "example"]
+
+
+def test_coverage_by_dictionary_has_a_row_for_one_with_nothing_active():
+    off = Dictionary("off", (Phrase("rash", "Disease"),), is_enabled=False)
+    on = Dictionary("on", (Phrase("fever", "Disease"),))
+    labels = label([make_document("d", "rash and fever")], [off, on])
+    table = coverage_by_dictionary(labels).set_index("dictionary")
+    assert table.loc["off", ["phrases", "matches"]].tolist() == [0, 0]
+    assert table.loc["on", ["phrases", "matches"]].tolist() == [1, 1]

@@ -1,7 +1,7 @@
 """The sample project shows what the tool is for; these are the promises it was written to keep."""
 
 import csv
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -95,6 +95,27 @@ def test_dictionary_finds_about_half_of_the_mentions_and_is_mostly_right():
 def test_muting_a_noisy_phrase_raises_precision(phrase):
     muted = [mute(dictionary, [phrase]) for dictionary in DICTIONARIES]
     assert scores_of(muted).precision > scores_of(DICTIONARIES).precision
+
+
+def test_readme_figures_are_those_of_the_files():
+    readme = (SAMPLE / "README.md").read_text(encoding="utf-8")
+    mentions = Counter(entity.entity_type for of in GOLD.values() for entity in of)
+    chemicals, diseases = (len(dictionary.phrases) for dictionary in DICTIONARIES)
+    scores = scores_of(DICTIONARIES)
+    noisy = [("lead", "Chemical"), ("cold", "Disease"), ("K", "Chemical")]
+    noisy += [("alcohol", name) for name in TYPES]
+    muted = scores_of([mute(dictionary, noisy) for dictionary in DICTIONARIES])
+    for promise in (
+        f"{len(DOCUMENTS)} short documents, {len(SENTENCES):,} sentences",
+        f"{len(TRAIN)} documents to label",
+        f"{len(SCORE)} documents kept apart",
+        f"{mentions['Chemical']:,} Chemical, {mentions['Disease']:,} Disease",
+        f"{chemicals} and {diseases} phrases",
+        f"finds {scores.recall:.0%} of the mentions".replace("%", " %"),
+        f"with {100 * scores.precision:.1f} % precision",
+        f"and {100 * muted.precision:.1f} % once",
+    ):
+        assert promise in readme
 
 
 def test_conflicts_of_at_least_two_rules_occur():
