@@ -16,7 +16,14 @@ from engine.commands.convert import convert_command
 from engine.commands.label import label_command
 from engine.commands.score import score_command
 from engine.formats import FORMATS
-from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS
+from engine.settings import (
+    DEFAULT_MATCH_PRESET,
+    DEFAULT_TRAINING_PRESET,
+    ENCODERS,
+    MATCH_PRESETS,
+    METHODS,
+    TRAINING_PRESETS,
+)
 from engine.text import InputError
 
 _READABLE = "txt, csv, tsv, jsonl, json, conll, bio, iob2, pubtator, brat, or a zip of these"
@@ -61,6 +68,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_label(commands_parser)
     _add_score(commands_parser)
     _add_convert(commands_parser)
+    _add_train(commands_parser)
+    _add_predict(commands_parser)
     return parser
 
 
@@ -76,26 +85,7 @@ def _add_label(parsers: "_Subparsers") -> None:
         "python -m engine label sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
         "--gold sample_data/gold.csv --out labels.csv",
     )
-    parser.add_argument("text", nargs="+", metavar="TEXT", help=f"text files ({_READABLE})")
-    parser.add_argument(
-        "--dictionary",
-        nargs="+",
-        required=True,
-        metavar="DICT",
-        help="dictionaries: Type.txt, csv/tsv with term and label, patterns.jsonl, json, or a zip",
-    )
-    parser.add_argument(
-        "--match",
-        choices=list(MATCH_PRESETS),
-        default=DEFAULT_MATCH_PRESET,
-        help="how freely phrases match: strict = the very same tokens; balanced = any case, short "
-        "acronyms as written; loose = also accents, plurals, hyphens (default: %(default)s)",
-    )
-    parser.add_argument("--type", metavar="TYPE", help="entity type of phrases that name none")
-    parser.add_argument(
-        "--mute", nargs="+", default=[], metavar="PHRASE", help="phrases that must not match"
-    )
-    parser.add_argument("--gold", metavar="FILE", help="human labels, to score against")
+    _add_labeling(parser)
     parser.add_argument(
         "--sample",
         metavar="FILE",
@@ -112,13 +102,6 @@ def _add_label(parsers: "_Subparsers") -> None:
         "--checked", metavar="FILE", help="a filled-in sample; prints precision with intervals"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
-    parser.add_argument(
-        "--workers",
-        type=_count,
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="processes for large texts (default: one a core)",
-    )
     _add_reading(parser)
     _add_writing(parser)
     parser.set_defaults(run=label_command)
@@ -171,6 +154,101 @@ def _add_convert(parsers: "_Subparsers") -> None:
     _add_reading(parser)
     _add_writing(parser)
     parser.set_defaults(run=convert_command)
+
+
+def _add_train(parsers: "_Subparsers") -> None:
+    parser = _command(
+        parsers,
+        "train",
+        "train taggers on distant labels, several methods side by side, and compare them",
+        "python -m engine train sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
+        "--gold sample_data/gold.csv --preset quick --out runs",
+    )
+    _add_labeling(parser)
+    parser.add_argument(
+        "--methods",
+        default=",".join(reversed(METHODS)),
+        metavar="LIST",
+        help="of conf_mpu, mpu, mpn, bnpu, early_stopped (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--encoder", choices=ENCODERS, default="bilstm", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--preset",
+        choices=list(TRAINING_PRESETS),
+        default=DEFAULT_TRAINING_PRESET,
+        help="quick = a first look; paper = its own numbers (default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    parser.add_argument(
+        "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change any setting"
+    )
+    _add_reading(parser)
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the runs")
+    parser.set_defaults(run=_train)
+
+
+def _add_predict(parsers: "_Subparsers") -> None:
+    parser = _command(
+        parsers,
+        "predict",
+        "find entities in new texts with a trained run",
+        "python -m engine predict --run runs/conf_mpu-seed0 sample_data/score.jsonl "
+        "--out entities.csv",
+    )
+    parser.add_argument("text", nargs="+", metavar="TEXT", help=f"text files ({_READABLE})")
+    parser.add_argument(
+        "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"
+    )
+    _add_reading(parser)
+    _add_writing(parser)
+    parser.set_defaults(run=_predict)
+
+
+# The commands that learn import torch, which takes longer than the others take to finish.
+
+
+def _train(options: argparse.Namespace) -> None:
+    from engine.commands.train import train_command
+
+    train_command(options)
+
+
+def _predict(options: argparse.Namespace) -> None:
+    from engine.commands.predict import predict_command
+
+    predict_command(options)
+
+
+def _add_labeling(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="+", metavar="TEXT", help=f"text files ({_READABLE})")
+    parser.add_argument(
+        "--dictionary",
+        nargs="+",
+        required=True,
+        metavar="DICT",
+        help="dictionaries: Type.txt, csv/tsv with term and label, patterns.jsonl, json, or a zip",
+    )
+    parser.add_argument(
+        "--match",
+        choices=list(MATCH_PRESETS),
+        default=DEFAULT_MATCH_PRESET,
+        help="how freely phrases match: strict = the very same tokens; balanced = any case, short "
+        "acronyms as written; loose = also accents, plurals, hyphens (default: %(default)s)",
+    )
+    parser.add_argument("--type", metavar="TYPE", help="entity type of phrases that name none")
+    parser.add_argument(
+        "--mute", nargs="+", default=[], metavar="PHRASE", help="phrases that must not match"
+    )
+    parser.add_argument("--gold", metavar="FILE", help="human labels, to score against")
+    parser.add_argument(
+        "--workers",
+        type=_count,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes (default: one a core)",
+    )
 
 
 def _command(parsers: "_Subparsers", name: str, help: str, example: str) -> argparse.ArgumentParser:

@@ -212,11 +212,11 @@ def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: tuple[int, int])
         first_row = count
         for match in resolvers[given].matches(of):
             winner = first_row + match.winner if match.winner >= 0 else -1
-            phrase, *others = match.phrase_ids
+            ids = match.phrase_ids
             rows.extend(
-                (i, match.start, match.end, match.type_number, phrase, match.outcome, winner)
+                (i, match.start, match.end, match.type_number, ids[0], match.outcome, winner)
             )
-            for phrase_id in others:
+            for phrase_id in ids[1:]:
                 also.extend((count, phrase_id))
             count += 1
     return rows, also

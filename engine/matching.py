@@ -1,16 +1,16 @@
 """Phrases and sentences meet: every place where a dictionary phrase stands in the text.
 
-flashtext holds the phrases. It sees neither the raw text nor the raw phrases, on which its case
-folding shifts offsets and its idea of a word is ASCII, but token codes: each distinct token of the
-dictionaries is one character, and a space stands between tokens. A phrase of three words is a key
-of five characters, so the trie is several times smaller than over the letters, and a match cannot
-begin or end inside a token. Its trie is walked here, from every token that begins a phrase, because
-its own `extract_keywords` reports only the leftmost longest phrase: nested and overlapping ones,
-which other types may need, would take a second walk.
+flashtext holds the phrases, as a trie of token codes: each distinct token of the dictionaries is
+one character, so a phrase of three words is a key of three letters. On the raw text flashtext's
+case folding shifts offsets, its idea of a word is ASCII, and its trie is several times larger; on
+codes a match cannot begin or end inside a token. The trie is walked here, from every token that
+begins a phrase, because `extract_keywords` reports only the leftmost longest phrase: nested and
+overlapping ones, which other types may need, would take a second walk.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 from flashtext import KeywordProcessor
@@ -18,11 +18,13 @@ from flashtext import KeywordProcessor
 from engine.dictionary import Dictionary, Phrase, active_phrases
 from engine.folding import fold, is_acronym
 from engine.settings import MATCH_PRESETS, MatchOptions
+from engine.text import InputError
 from engine.tokenization import tokenize
 
-# Codes are characters between these two, all in the two-byte plane and none a surrogate; the
-# token after the last one takes two characters, and so on.
-_FIRST_CODE, _CODES = 0x100, 0xD700
+# Codes are single characters of the two-byte plane, none a surrogate. Past the last one a token
+# takes two: a lead that is no code by itself, so that no code is the beginning of another.
+_FIRST_CODE, _CODES = 0x100, 0xCF00
+_FIRST_LEAD, _LEADS = 0xD000, 0x800
 _UNKNOWN = "\x01"  # a token of no phrase
 _SKIPPED = "\x02"  # a token that is passed over
 _LEAF = "_keyword_"  # flashtext's own key for "a phrase ends here"
@@ -48,7 +50,7 @@ class PhraseIndex:
 
     def add(self, phrase: Phrase, phrase_id: int, tokens: Sequence[str]) -> None:
         """Make `phrase` findable as the sequence `tokens`."""
-        key = " ".join(
+        key = "".join(
             self._make_code(folded) for token in tokens if (folded := fold(token, self._options))
         )
         if not key:
@@ -66,26 +68,53 @@ class PhraseIndex:
 
     def scan(self, tokens: Sequence[str]) -> list[Found]:
         """Return every phrase that stands in `tokens`, nested and overlapping ones included."""
-        known = self._code_of
-        codes = [known.get(token) or self._learn_code(token) for token in tokens]
+        try:
+            codes = list(map(self._code_of.__getitem__, tokens))
+        except KeyError:
+            codes = [self._code_of.get(token) or self._learn_code(token) for token in tokens]
         indices: Sequence[int] = range(len(tokens))
         if self._options.ignore_hyphens and _SKIPPED in codes:
             indices = [i for i, code in enumerate(codes) if code != _SKIPPED]
             codes = [codes[i] for i in indices]
-        trie = self._processor.keyword_trie_dict
-        found: list[Found] = []
-        for k, code in enumerate(codes):
-            if code[0] not in trie:
-                continue
-            for stop, leaf in _phrases_from(trie, codes, k):
-                start, end = indices[k], indices[stop - 1] + 1
-                if ids := self._allowed(self._phrase_ids[leaf], tokens[start:end]):
-                    found.append((start, end, ids))
+        coded = "".join(codes)
+        if len(coded) == len(codes):
+            found = self._phrase_ends(coded, range(len(coded)))
+        else:
+            found = self._phrase_ends_of_long_codes(codes, coded)
+        if len(codes) < len(tokens):
+            found = [(indices[k], indices[stop - 1] + 1, ids) for k, stop, ids in found]
+        if self._acronyms:
+            kept = ((k, stop, self._allowed(ids, tokens[k:stop])) for k, stop, ids in found)
+            found = [place for place in kept if place[2]]
         return found
+
+    def _phrase_ends(self, coded: str, starts: Iterable[int]) -> list[Found]:
+        """Every phrase that begins at one of `starts`, counted in characters."""
+        trie: Any = self._processor.keyword_trie_dict
+        phrase_ids, length = self._phrase_ids, len(coded)
+        found: list[Found] = []
+        for start in starts:
+            node = trie.get(coded[start])
+            stop = start + 1
+            while node is not None:
+                if _LEAF in node:
+                    found.append((start, stop, phrase_ids[node[_LEAF]]))
+                if stop == length:
+                    break
+                node = node.get(coded[stop])
+                stop += 1
+        return found
+
+    def _phrase_ends_of_long_codes(self, codes: Sequence[str], coded: str) -> list[Found]:
+        """The same in tokens, where some codes are two characters long."""
+        starts = list(accumulate(map(len, codes), initial=0))
+        token_at = {position: token for token, position in enumerate(starts)}
+        found = self._phrase_ends(coded, starts[:-1])
+        return [(token_at[start], token_at[end], ids) for start, end, ids in found]
 
     def _allowed(self, phrase_ids: tuple[int, ...], tokens: Sequence[str]) -> tuple[int, ...]:
         """The phrases that may match these very tokens: acronyms only in their own case."""
-        if not self._acronyms or self._acronyms.keys().isdisjoint(phrase_ids):
+        if self._acronyms.keys().isdisjoint(phrase_ids):
             return phrase_ids
         surface = self._with_case(tokens)
         return tuple(
@@ -128,6 +157,11 @@ class Matcher:
                 self.phrases.append(phrase)
                 self.dictionary_of.append(number)
 
+    @property
+    def finds_out_of_order(self) -> bool:
+        """Whether `scan` may report a later start before an earlier one."""
+        return len(self._indexes) > 1
+
     def scan(self, tokens: Sequence[str]) -> list[Found]:
         """Return every phrase of every dictionary that stands in `tokens`."""
         if len(self._indexes) == 1:
@@ -154,25 +188,9 @@ def phrase_tokens(
 
 
 def _code(number: int) -> str:
-    digits = chr(_FIRST_CODE + number % _CODES)
-    while number >= _CODES:
-        number = number // _CODES - 1
-        digits = chr(_FIRST_CODE + number % _CODES) + digits
-    return digits
-
-
-def _phrases_from(trie: Any, codes: Sequence[str], start: int) -> list[tuple[int, int]]:
-    """(end, leaf) of every phrase that begins at a code of the sentence."""
-    node = trie
-    ends: list[tuple[int, int]] = []
-    for stop in range(start, len(codes)):
-        for character in codes[stop]:
-            node = node.get(character)
-            if node is None:
-                return ends
-        if _LEAF in node:
-            ends.append((stop + 1, node[_LEAF]))
-        node = node.get(" ")
-        if node is None:
-            return ends
-    return ends
+    if number < _CODES:
+        return chr(_FIRST_CODE + number)
+    lead, number = divmod(number - _CODES, _CODES)
+    if lead >= _LEADS:
+        raise InputError(f"the dictionaries hold more than {_CODES * _LEADS:,} distinct tokens")
+    return chr(_FIRST_LEAD + lead) + chr(_FIRST_CODE + number)

@@ -50,8 +50,9 @@ class Resolver:
         number = {name: i for i, name in enumerate(self.types, start=1)}
         self._matcher = matcher
         self._names = [dictionary.name for dictionary in dictionaries]
-        self._priorities = [dictionary.priority for dictionary in dictionaries]
         self._type_of = [number[phrase.entity_type] for phrase in matcher.phrases]
+        priorities = [dictionary.priority for dictionary in dictionaries]
+        self._priority_of = [priorities[i] for i in matcher.dictionary_of]
 
     def matches(self, tokens: Sequence[str]) -> list[Match]:
         """Return the matches of one sentence, kept and lost, by start and type."""
@@ -79,33 +80,46 @@ class Resolver:
 
     def _longest_by_type(self, found: list[Found]) -> list[Match]:
         """The longest phrase of each type at each token; equal ones joined."""
-        longest: dict[tuple[int, int], int] = {}
-        ids_at: dict[tuple[int, int], list[int]] = {}
-        type_of = self._type_of
-        for start, end, phrase_ids in found:
+        if self._matcher.finds_out_of_order:
+            found.sort()
+        matches: list[Match] = []
+        type_of, priority_of = self._type_of, self._priority_of
+        i, count = 0, len(found)
+        while i < count:
+            start, end, ids = found[i]
+            i += 1
+            if len(ids) == 1 and (i == count or found[i][0] != start):  # nearly always
+                matches.append(Match(start, end, type_of[ids[0]], priority_of[ids[0]], ids))
+                continue
+            first = i - 1
+            while i < count and found[i][0] == start:
+                i += 1
+            matches += self._longest_at(start, found[first:i])
+        return matches
+
+    def _longest_at(self, start: int, places: list[Found]) -> list[Match]:
+        longest: dict[int, tuple[int, list[int]]] = {}  # by type
+        for _, end, phrase_ids in places:
             for phrase_id in phrase_ids:
-                place = (start, type_of[phrase_id])
-                known = longest.get(place, 0)
+                known, ids = longest.get(self._type_of[phrase_id], (0, []))
                 if end > known:
-                    longest[place] = end
-                    ids_at[place] = [phrase_id]
-                elif end == known and phrase_id not in ids_at[place]:
-                    ids_at[place].append(phrase_id)
+                    longest[self._type_of[phrase_id]] = (end, [phrase_id])
+                elif phrase_id not in ids:
+                    ids.append(phrase_id)
         return [
-            self._match(place[0], longest[place], place[1], ids)
-            for place, ids in (sorted(ids_at.items()) if len(ids_at) > 1 else ids_at.items())
+            self._match(start, end, type_number, ids)
+            for type_number, (end, ids) in sorted(longest.items())
         ]
 
     def _match(self, start: int, end: int, type_number: int, ids: list[int]) -> Match:
         if len(ids) > 1:
             ids.sort(key=self._credit_order)
-        priority = self._priorities[self._matcher.dictionary_of[ids[0]]]
-        return Match(start, end, type_number, priority, tuple(ids))
+        return Match(start, end, type_number, self._priority_of[ids[0]], tuple(ids))
 
     def _credit_order(self, phrase_id: int) -> tuple[int, str, str]:
         dictionary = self._matcher.dictionary_of[phrase_id]
         text = self._matcher.phrases[phrase_id].text
-        return (-self._priorities[dictionary], self._names[dictionary], text)
+        return (-self._priority_of[phrase_id], self._names[dictionary], text)
 
 
 def _settle_within_types(matches: list[Match]) -> None:
@@ -119,10 +133,25 @@ def _settle_within_types(matches: list[Match]) -> None:
 
 
 def _settle_between_types(matches: list[Match]) -> None:
-    taken = [position for position, match in enumerate(matches) if match.outcome == KEPT]
-    taken.sort(key=lambda position: _rank(matches[position]))
+    """Settle each stretch of the sentence in which matches that were taken overlap."""
+    stretch: list[int] = []
+    reach = 0
+    for position, match in enumerate(matches):
+        if match.outcome != KEPT:
+            continue
+        if match.start >= reach:
+            if len(stretch) > 1:
+                _settle_stretch(matches, stretch)
+            stretch = []
+        stretch.append(position)
+        reach = max(reach, match.end)
+    if len(stretch) > 1:
+        _settle_stretch(matches, stretch)
+
+
+def _settle_stretch(matches: list[Match], stretch: list[int]) -> None:
     kept: list[int] = []
-    for position in taken:
+    for position in sorted(stretch, key=lambda position: _rank(matches[position])):
         match = matches[position]
         for other in kept:
             winner = matches[other]

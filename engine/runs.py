@@ -103,6 +103,13 @@ def is_finished_run(folder: Path, data: TrainingData, settings: Settings) -> boo
     return bool(same_data and record["settings"] == asdict(settings))
 
 
+def write_scores(folder: Path, scores: Mapping[str, Any]) -> None:
+    """Add scores against gold to the card of a finished run."""
+    record = _read_card(folder)
+    record["scores"] = {**record["scores"], **scores}
+    _write_json(folder / _CARD, record)
+
+
 def read_card(folder: Path) -> Card:
     """Return the card of a run without its weights."""
     record = _read_card(folder)

@@ -1,0 +1,210 @@
+"""`train`: texts and dictionaries become trained taggers, compared."""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine import console
+from engine.batches import sentence_bounds
+from engine.commands.inputs import read_given_dictionaries, read_gold, read_texts
+from engine.commands.terminal import heading, note_all, say
+from engine.comparison import compare
+from engine.decoding import predicted_entities, predictions
+from engine.device import choose_device, set_threads
+from engine.dictionary import Dictionary
+from engine.distant import DistantLabels, dictionary_entities, label
+from engine.experiment import Progress, TrainingData, check_data, data_warnings, probabilities
+from engine.features import Lexicon
+from engine.formats import write_corpus
+from engine.metrics import Scores, compare_entities, evaluate_documents, overall
+from engine.priors import Priors, estimate_priors
+from engine.runs import load_run, write_scores
+from engine.settings import MATCH_PRESETS, METHODS, TRAINING_PRESETS, Settings
+from engine.text import Corpus, Document, Entity, InputError
+
+EntitiesByDocument = Mapping[str, tuple[Entity, ...]]
+NAMES = {"mpn": "MPN", "mpu": "MPU", "conf_mpu": "Conf-MPU", "dictionary": "dictionary"}
+
+
+def train_command(options: argparse.Namespace) -> None:
+    """Train the methods asked for and print how they compare."""
+    settings = make_settings(options)
+    methods = parse_methods(options.methods)
+    corpus = read_texts(options)
+    dictionaries = read_given_dictionaries(options)
+    gold = read_gold(options, corpus)
+    labels = label(corpus.documents, dictionaries, options.match, workers=options.workers)
+    data = training_data(corpus.documents, dictionaries, labels, options.match)
+    priors = estimate_priors(data.sentences, data.labels, data.types, seed=settings.seed)
+    check_data(data, priors.values)
+    note_all([*priors.notes, *data_warnings(data)])
+    _say_plan(data, priors, settings, options.workers)
+    folders = compare(
+        data,
+        priors.values,
+        settings,
+        methods,
+        Path(options.out),
+        dictionaries=dictionaries,
+        workers=options.workers,
+        on_progress=_Reporter(sys.stderr.isatty()),
+    )
+    found: dict[str, EntitiesByDocument] = {
+        "dictionary": dictionary_entities(labels, corpus.documents)
+    }
+    for method, folder in folders.items():
+        found[method] = predict_documents(load_run(folder), corpus.documents, folder.name)
+        predicted = replace(corpus, entities=found[method])
+        write_corpus(predicted, folder / "predictions.csv")
+        if gold is not None:
+            scores = evaluate_documents(corpus.documents, gold, found[method])
+            write_scores(folder, {"train": _record(scores.overall)})
+    say_comparison(corpus, found, gold)
+    say(f"\nRuns are in {options.out}; use one with: python -m engine predict --run {folder}")
+
+
+def make_settings(options: argparse.Namespace) -> Settings:
+    """Return the preset with what the command line changes in it."""
+    changes: dict[str, Any] = {"seed": options.seed, "encoder": options.encoder}
+    kinds = {field.name: type(getattr(Settings(), field.name)) for field in fields(Settings)}
+    for assignment in options.set:
+        name, _, value = assignment.partition("=")
+        if name not in kinds:
+            raise InputError(
+                f'--set: "{name}" is not a setting; choose one of {", ".join(sorted(kinds))}'
+            )
+        changes[name] = _parse(name, value, kinds[name])
+    try:
+        return replace(TRAINING_PRESETS[options.preset], **changes)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _parse(name: str, text: str, kind: type) -> Any:
+    try:
+        if kind is bool:
+            return {"true": True, "yes": True, "false": False, "no": False}[text.lower()]
+        return kind(text)
+    except (ValueError, KeyError):
+        raise InputError(f"--set {name}: expected {kind.__name__}, got {text!r}") from None
+
+
+def parse_methods(text: str) -> list[str]:
+    """Return the methods of a list such as "conf_mpu,mpu,mpn"."""
+    methods = [method.strip() for method in text.split(",") if method.strip()]
+    known = (*METHODS, "bnpu", "early_stopped")
+    for method in methods:
+        if method not in known:
+            raise InputError(f'--methods: "{method}" is not one of {", ".join(known)}')
+    if not methods:
+        raise InputError(f"--methods names none; choose from {', '.join(known)}")
+    return list(dict.fromkeys(methods))
+
+
+def training_data(
+    documents: Sequence[Document],
+    dictionaries: Sequence[Dictionary],
+    labels: DistantLabels,
+    preset: str,
+) -> TrainingData:
+    """Return the sentences with their labels, and the dictionaries as a lexicon."""
+    given = {document.tokens_given for document in documents}
+    lexicon = Lexicon(tuple(dictionaries), MATCH_PRESETS[preset], labels.types, given == {True})
+    sentences = [s.tokens for document in documents for s in document.sentences]
+    return TrainingData(sentences, labels.labels, labels.types, lexicon)
+
+
+def predict_documents(
+    trained: Any, documents: Sequence[Document], run_id: str
+) -> dict[str, tuple[Entity, ...]]:
+    """Return what a run finds in the documents."""
+    sentences = [s.tokens for document in documents for s in document.sentences]
+    probs = probabilities(trained, sentences)
+    found = iter(predictions(probs, sentence_bounds(sentences), trained.types))
+    return {
+        document.id: predicted_entities(
+            document, [next(found) for _ in document.sentences], trained.settings.method, run_id
+        )
+        for document in documents
+    }
+
+
+# ---- printing -------------------------------------------------------------------------------
+
+
+def _say_plan(data: TrainingData, priors: Priors, settings: Settings, workers: int) -> None:
+    device = choose_device()
+    if device.type == "cpu" and workers < 2:
+        set_threads(1)
+    heading("Training")
+    counts = np.bincount(data.labels, minlength=len(data.types) + 1)
+    rows = [
+        {"type": name, "labeled tokens": int(counts[i]), "prior": f"{priors.values[i]:.4f}",
+         "source": priors.source[i - 1]}
+        for i, name in enumerate(data.types, start=1)
+    ]  # fmt: skip
+    say(console.table(console.columns_of(rows)))
+    say(f"\n{len(data.labels):,} tokens, {settings.epochs} epochs, {settings.encoder}, {device}.")
+
+
+class _Reporter:
+    """A line an epoch in a pipe; one line that is written over on a terminal."""
+
+    def __init__(self, is_terminal: bool) -> None:
+        self._is_terminal = is_terminal
+
+    def __call__(self, progress: Progress) -> None:
+        epoch = progress.epoch
+        line = (
+            f"{NAMES.get(progress.method, progress.method)}, {progress.stage}: epoch "
+            f"{epoch.number} of {progress.epochs}, risk {epoch.risk:.4f}, "
+            f"{epoch.tokens_per_second:,.0f} tokens/s, about {progress.seconds_left:,.0f} s to go"
+        )
+        is_last = epoch.number == progress.epochs
+        end = "\n" if is_last or not self._is_terminal else "\r"
+        print(line.ljust(100) if self._is_terminal else line, file=sys.stderr, end=end, flush=True)
+
+
+def say_comparison(
+    corpus: Corpus, found: Mapping[str, EntitiesByDocument], gold: EntitiesByDocument | None
+) -> None:
+    """Print scores against gold, or counts and agreement where there is none."""
+    if gold is not None:
+        heading("Comparison, against gold")
+        rows = []
+        for method, entities in found.items():
+            scores = evaluate_documents(corpus.documents, gold, entities).overall
+            rows.append({"method": NAMES.get(method, method)} | _shares(scores))
+        say(console.table(console.columns_of(rows)))
+        return
+    heading("Comparison, without gold: these are counts and agreement, not accuracy")
+    rows = []
+    for method, entities in found.items():
+        row: dict[str, object] = {
+            "method": NAMES.get(method, method),
+            "entities": sum(map(len, entities.values())),
+        }
+        for other, theirs in found.items():
+            agreement = overall(compare_entities(theirs, entities)).f1
+            row[f"like {NAMES.get(other, other)} %"] = agreement
+        rows.append(row)
+    say(console.table(console.columns_of(rows)))
+
+
+def _shares(scores: Scores) -> dict[str, object]:
+    return {
+        "precision %": scores.precision,
+        "recall %": scores.recall,
+        "F1 %": scores.f1,
+        "predicted": scores.predicted,
+        "gold": scores.support,
+    }
+
+
+def _record(scores: Scores) -> dict[str, object]:
+    return {"precision": scores.precision, "recall": scores.recall, "f1": scores.f1}
