@@ -17,6 +17,26 @@ class Prediction:
     score: float  # mean probability of the span's type over its tokens
 
 
+def matching_odds(probs: npt.NDArray[np.float32], entity_prior: float) -> float:
+    """Return the weight of non-entity at which the share of predicted entities is the prior's.
+
+    A class weight that makes a tagger learn also makes it predict too much; the prior, which
+    needs no gold, says how much is right.
+    """
+    best = probs[:, 1:].max(axis=1) / np.maximum(probs[:, 0], 1e-12)
+    return float(np.clip(np.quantile(best, 1 - entity_prior), 1e-6, 1e6)) if len(best) else 1.0
+
+
+def weigh(probs: npt.NDArray[np.float32], odds: float) -> npt.NDArray[np.float32]:
+    """Return the probabilities with those of non-entity multiplied by `odds`."""
+    if odds == 1:
+        return probs
+    weighed = probs.copy()
+    weighed[:, 0] *= odds
+    weighed /= weighed.sum(axis=1, keepdims=True)
+    return weighed
+
+
 def predictions(
     probs: npt.NDArray[np.float32], bounds: npt.NDArray[np.int64], types: Sequence[str]
 ) -> list[list[Prediction]]:

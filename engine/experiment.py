@@ -7,8 +7,9 @@ the seed, so that only the risk differs. Gold is not an argument of anything her
 `run_supervised`, the upper reference.
 """
 
+import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,15 @@ from torch import Tensor, nn
 
 from engine.batches import WordInputs
 from engine.confidence import Confidence, estimate_confidence
+from engine.decoding import matching_odds, weigh
 from engine.device import choose_device
-from engine.features import Lexicon, make_word_inputs
+from engine.features import EncodedInputs, Lexicon, make_word_inputs
 from engine.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
 from engine.settings import Settings
 from engine.tagger import BiLstmTagger, predict_probabilities
 from engine.text import InputError
 from engine.training import Epoch, Schedule, fit
+from engine.transformer import TransformerTagger
 
 _FEWEST_POSITIVES = 20
 _MOST_LABELED = 0.9
@@ -65,6 +68,7 @@ class Run:
     lexicon: Lexicon | None
     history: tuple[Epoch, ...]
     confidence: Confidence | None = None
+    odds: float = 1.0  # weight of non-entity when decoding
 
 
 def run(
@@ -108,9 +112,12 @@ def run(
             should_stop=should_stop,
         )
         taggers.append(tagger)
-    return Run(
+    trained = Run(
         settings, data.types, priors, tuple(taggers), data.lexicon, tuple(history), confidence
     )
+    if not settings.is_prior_matched:
+        return trained
+    return replace(trained, odds=matching_odds(_predict(trained, inputs), priors[1:].sum()))
 
 
 def run_supervised(
@@ -135,6 +142,10 @@ def probabilities(trained: Run, sentences: Sequence[Sequence[str]]) -> npt.NDArr
     """Return (tokens, classes) probabilities of new sentences."""
     data = TrainingData(sentences, np.zeros(0, np.int16), trained.types, trained.lexicon)
     inputs = make_inputs(data, trained.settings, _device_of(trained.taggers[0]))
+    return weigh(_predict(trained, inputs), trained.odds)
+
+
+def _predict(trained: Run, inputs: WordInputs | EncodedInputs) -> npt.NDArray[np.float32]:
     found = [predict_probabilities(tagger, inputs) for tagger in trained.taggers]
     if trained.settings.method != "bnpu":
         return found[0]
@@ -146,16 +157,28 @@ def probabilities(trained: Run, sentences: Sequence[Sequence[str]]) -> npt.NDArr
 # ---- the pieces of a run --------------------------------------------------------------------
 
 
-def make_inputs(data: TrainingData, settings: Settings, device: torch.device) -> WordInputs:
+def make_inputs(
+    data: TrainingData, settings: Settings, device: torch.device
+) -> WordInputs | EncodedInputs:
     """Return what the encoder sees of the sentences."""
+    if settings.encoder == "transformer":
+        return EncodedInputs(data.sentences, settings, device)
     return make_word_inputs(data.sentences, data.lexicon, settings, device)
 
 
 def make_tagger(
-    inputs: WordInputs, classes: int, settings: Settings, seed: int, device: torch.device
+    inputs: WordInputs | EncodedInputs,
+    classes: int,
+    settings: Settings,
+    seed: int,
+    device: torch.device,
 ) -> nn.Module:
     """Return a fresh tagger whose weights follow from the seed."""
     torch.manual_seed(seed)
+    if isinstance(inputs, EncodedInputs):
+        # Each tagger fine-tunes weights of its own.
+        encoder = copy.deepcopy(inputs.encoder)
+        return TransformerTagger(encoder, classes, settings.dropout).to(device)
     return BiLstmTagger(
         classes=classes,
         vector_size=inputs.vector_size,

@@ -7,10 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from engine.batches import WordInputs
+from engine.batches import WordInputs, sentence_bounds
 from engine.dictionary import Dictionary
+from engine.encoders import load_encoder, longest_window
 from engine.lexicon import lexicon_bits
 from engine.settings import MatchOptions, Settings
+from engine.subwords import SubwordBatch, SubwordInputs
 from engine.vectors import load_vectors
 from engine.word_shapes import casing_classes, character_ids
 
@@ -41,6 +43,27 @@ def make_word_inputs(
         extras=_lexicon_extras(sentences, lexicon, settings),
         device=device,
     )
+
+
+class EncodedInputs:
+    """All that a transformer sees of a corpus: sub-words, in windows."""
+
+    def __init__(self, sentences: Tokens, settings: Settings, device: torch.device) -> None:
+        encoder, tokenizer = load_encoder(settings.encoder_name)
+        self.encoder = encoder
+        self.device = device
+        self.bounds = sentence_bounds(sentences)
+        self._subwords = SubwordInputs(
+            sentences,
+            tokenizer,
+            window=min(settings.encoder_window, longest_window(encoder, tokenizer)),
+            stride=settings.encoder_stride,
+        )
+        self.cut_tokens = self._subwords.cut_tokens
+
+    def batch(self, sentence_indices: npt.NDArray[np.int64]) -> SubwordBatch:
+        """Return the windows of the sentences, on the device."""
+        return self._subwords.batch(sentence_indices).to(self.device)
 
 
 def distinct_words(sentences: Tokens) -> tuple[list[str], npt.NDArray[np.int32]]:

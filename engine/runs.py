@@ -89,6 +89,7 @@ def save_run(
             "versions": {"python": platform.python_version()}
             | {name: version(name) for name in _PACKAGES},
             "taggers": len(trained.taggers),
+            "odds": trained.odds,
             "scores": dict(scores or {}),
         },
     )
@@ -150,6 +151,7 @@ def load_run(folder: Path) -> Run:
         lexicon,
         _epochs(record["history"]),
         _confidence_from(folder, record),
+        record["odds"],
     )
 
 

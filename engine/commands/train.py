@@ -24,7 +24,7 @@ from engine.formats import write_corpus
 from engine.metrics import Scores, compare_entities, evaluate_documents, overall
 from engine.priors import Priors, estimate_priors
 from engine.runs import load_run, write_scores
-from engine.settings import MATCH_PRESETS, METHODS, TRAINING_PRESETS, Settings
+from engine.settings import MATCH_PRESETS, METHODS, Settings, training_settings
 from engine.text import Corpus, Document, Entity, InputError
 
 EntitiesByDocument = Mapping[str, tuple[Entity, ...]]
@@ -70,7 +70,7 @@ def train_command(options: argparse.Namespace) -> None:
 
 def make_settings(options: argparse.Namespace) -> Settings:
     """Return the preset with what the command line changes in it."""
-    changes: dict[str, Any] = {"seed": options.seed, "encoder": options.encoder}
+    changes: dict[str, Any] = {"seed": options.seed}
     kinds = {field.name: type(getattr(Settings(), field.name)) for field in fields(Settings)}
     for assignment in options.set:
         name, _, value = assignment.partition("=")
@@ -80,7 +80,7 @@ def make_settings(options: argparse.Namespace) -> Settings:
             )
         changes[name] = _parse(name, value, kinds[name])
     try:
-        return replace(TRAINING_PRESETS[options.preset], **changes)
+        return replace(training_settings(options.preset, options.encoder), **changes)
     except ValueError as error:
         raise InputError(str(error)) from None
 
