@@ -34,12 +34,13 @@ class WordBatch:
     vectors: Tensor  # (distinct words, vector size)
     characters: Tensor  # (distinct words, longest), 0 = padding
     casing: Tensor  # (distinct words,)
-    extras: Tensor  # (n, extra), per-token features: lexicon bits, contextual vectors
+    bits: Tensor  # (n, bits), lexicon bits
+    context: Tensor  # (n, context size), a hidden layer of a frozen transformer
     batch_sizes: Tensor  # (longest,), how many sentences have a t-th token; on the CPU
 
 
 class WordInputs:
-    """All that a BiLSTM sees of a corpus: tables by distinct word, extras by token."""
+    """All that a BiLSTM sees of a corpus: tables by distinct word, bits by token."""
 
     def __init__(
         self,
@@ -49,7 +50,8 @@ class WordInputs:
         casing: npt.NDArray[np.int8],
         *,
         word_ids: npt.NDArray[np.int32],
-        extras: npt.NDArray[np.float32] | npt.NDArray[np.bool_] | None = None,
+        bits: npt.NDArray[np.bool_] | None = None,
+        context: npt.NDArray[np.float16] | None = None,
         device: torch.device,
     ) -> None:
         self.bounds = sentence_bounds(sentences)
@@ -59,9 +61,11 @@ class WordInputs:
         self._casing = torch.from_numpy(casing.astype(np.int64)).to(device)
         self._word_ids = word_ids
         # Bits stay bits until they are in a batch: a large corpus would not fit otherwise.
-        self._extras = np.zeros((len(word_ids), 0), bool) if extras is None else extras
+        self._bits = np.zeros((len(word_ids), 0), bool) if bits is None else bits
+        self._context = np.zeros((len(word_ids), 0), np.float16) if context is None else context
         self.vector_size = vectors.shape[1]
-        self.extra_size = self._extras.shape[1]
+        self.bit_size = self._bits.shape[1]
+        self.context_size = self._context.shape[1]
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -85,7 +89,8 @@ class WordInputs:
             vectors=self._vectors[rows],
             characters=characters[:, :longest],
             casing=self._casing[rows],
-            extras=torch.from_numpy(self._extras[tokens].astype(np.float32)).to(self.device),
+            bits=torch.from_numpy(self._bits[tokens].astype(np.float32)).to(self.device),
+            context=torch.from_numpy(self._context[tokens].astype(np.float32)).to(self.device),
             batch_sizes=torch.from_numpy(is_there.sum(axis=1)),
         )
 

@@ -48,6 +48,7 @@ def compare(
 
     A run that is in `folder` already, from the same data and settings, is kept as it is.
     """
+    data = replace(data, cache=data.cache or folder / "cache")
     tasks = {
         method: Task(
             folder / f"{method}-seed{settings.seed}",

@@ -41,6 +41,7 @@ class TrainingData:
     labels: npt.NDArray[np.int16]  # (tokens,), 0 = unlabeled
     types: tuple[str, ...]
     lexicon: Lexicon | None = None
+    cache: Path | None = None  # folder for features that are slow to compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ def make_inputs(
     """Return what the encoder sees of the sentences."""
     if settings.encoder == "transformer":
         return EncodedInputs(data.sentences, settings, device)
-    return make_word_inputs(data.sentences, data.lexicon, settings, device)
+    return make_word_inputs(data.sentences, data.lexicon, settings, device, cache=data.cache)
 
 
 def make_tagger(
@@ -182,11 +183,12 @@ def make_tagger(
     return BiLstmTagger(
         classes=classes,
         vector_size=inputs.vector_size,
-        extra_size=inputs.extra_size,
+        bit_size=inputs.bit_size,
+        context_size=inputs.context_size,
         character_size=settings.character_size,
         hidden_size=settings.hidden_size,
         dropout=settings.dropout,
-        extra_dropout=settings.lexicon_dropout,
+        bit_dropout=settings.lexicon_dropout,
     ).to(device)
 
 

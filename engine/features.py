@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from engine.encoders import load_encoder, longest_window
 from engine.lexicon import lexicon_bits
 from engine.settings import MatchOptions, Settings
 from engine.subwords import SubwordBatch, SubwordInputs
+from engine.transformer import cached_features, contextual_features, features_key
 from engine.vectors import load_vectors
 from engine.word_shapes import casing_classes, character_ids
 
@@ -30,9 +32,14 @@ class Lexicon:
 
 
 def make_word_inputs(
-    sentences: Tokens, lexicon: Lexicon | None, settings: Settings, device: torch.device
+    sentences: Tokens,
+    lexicon: Lexicon | None,
+    settings: Settings,
+    device: torch.device,
+    *,
+    cache: Path | None = None,
 ) -> WordInputs:
-    """Return all that a BiLSTM sees of the sentences."""
+    """Return all that a BiLSTM sees of the sentences; contextual features are kept in `cache`."""
     words, word_ids = distinct_words(sentences)
     return WordInputs(
         sentences,
@@ -40,7 +47,8 @@ def make_word_inputs(
         character_ids(words)[0],
         casing_classes(words),
         word_ids=word_ids,
-        extras=_lexicon_extras(sentences, lexicon, settings),
+        bits=_lexicon_extras(sentences, lexicon, settings),
+        context=_context(sentences, settings, device, cache),
         device=device,
     )
 
@@ -71,6 +79,25 @@ def distinct_words(sentences: Tokens) -> tuple[list[str], npt.NDArray[np.int32]]
     number: dict[str, int] = {}
     ids = [number.setdefault(token, len(number)) for tokens in sentences for token in tokens]
     return list(number), np.array(ids, dtype=np.int32)
+
+
+def _context(
+    sentences: Tokens, settings: Settings, device: torch.device, cache: Path | None
+) -> npt.NDArray[np.float16] | None:
+    """One hidden layer of a frozen transformer, a row a token; None when not asked for."""
+    if settings.contextual_layer == 0:
+        return None
+    encoder, tokenizer = load_encoder(settings.encoder_name)
+    window = min(settings.encoder_window, longest_window(encoder, tokenizer))
+    inputs = SubwordInputs(sentences, tokenizer, window=window, stride=settings.encoder_stride)
+
+    def compute() -> npt.NDArray[np.float16]:
+        layer = settings.contextual_layer
+        return contextual_features(inputs, encoder, layer=layer, device=device)
+
+    if cache is None:
+        return compute()
+    return cached_features(cache, features_key(inputs, encoder, settings.contextual_layer), compute)
 
 
 def _lexicon_extras(

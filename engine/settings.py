@@ -63,9 +63,9 @@ ENCODERS = ("bilstm", "transformer")
 class Settings:
     """Every knob of a training run. The paper's symbol is in the comment."""
 
-    method: str = "conf_mpu"  # one of METHODS or BASELINES
+    method: str = "conf_mpu"  # mpn, mpu, conf_mpu; baselines bnpu, early_stopped, supervised
     encoder: str = "bilstm"  # or "transformer"
-    seed: int = 0
+    seed: int = 0  # same data, settings and seed: same result
 
     loss: str = "mae"  # of one token: mae (the paper's), cross_entropy, gce
     entity_weight: float = 15.0  # gamma; raise it when recall is low
@@ -75,14 +75,14 @@ class Settings:
 
     is_prior_matched: bool = False  # weigh non-entity so that as many tokens as the priors say win
 
-    epochs: int = 100
+    epochs: int = 100  # passes over the text; the last one is kept
     batch_size: int = 100  # sentences
-    learning_rate: float = 5e-4
+    learning_rate: float = 5e-4  # of Adam
     learning_rate_decay: float = 0.05  # lr / (1 + decay * epoch), changed every 5 epochs
 
     confidence_epochs: int = 100  # of the entity / non-entity tagger behind lambda
     confidence_weight: float = 10.0  # gamma of that tagger
-    confidence_learning_rate: float = 1e-4
+    confidence_learning_rate: float = 1e-4  # of Adam, for that tagger
     confidence_folds: int = 0  # 0 = score the tokens it was trained on (the authors' way)
     confidence_seeds: int = 1  # how many such taggers are averaged
 
@@ -90,8 +90,8 @@ class Settings:
     lexicon_window: int = 4  # longest phrase, in tokens, that gives lexicon bits; 0 = none
     lexicon_dropout: float = 0.0  # share of tokens whose lexicon bits are hidden in training
     hidden_size: int = 200  # of the LSTM, per direction
-    character_size: int = 30
-    dropout: float = 0.5
+    character_size: int = 30  # of the character embedding and its CNN
+    dropout: float = 0.5  # on the inputs and the outputs of the encoder
 
     encoder_name: str = "minilm"  # transformer: "minilm", a folder, or a Hugging Face name
     encoder_window: int = 128  # sub-words the transformer sees at once

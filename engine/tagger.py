@@ -23,21 +23,22 @@ class BiLstmTagger(nn.Module):
         *,
         classes: int,
         vector_size: int,
-        extra_size: int,
+        bit_size: int,
+        context_size: int = 0,
         character_size: int = 30,
         hidden_size: int = 200,
         dropout: float = 0.5,
-        extra_dropout: float = 0.0,
+        bit_dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self._extra_dropout = extra_dropout
+        self._bit_dropout = bit_dropout
         self.character_embedding = nn.Embedding(ALPHABET_SIZE, character_size, padding_idx=0)
         self.character_filter = nn.Conv1d(
             character_size, character_size, _CHARACTER_WINDOW, padding=_CHARACTER_WINDOW // 2
         )
         self.dropout = nn.Dropout(dropout)
         self.lstm = nn.LSTM(
-            vector_size + character_size + _CASINGS + extra_size,
+            vector_size + character_size + _CASINGS + bit_size + context_size,
             hidden_size,
             bidirectional=True,
         )
@@ -49,19 +50,19 @@ class BiLstmTagger(nn.Module):
         """Return logits (tokens, classes), in the order of `batch.tokens`."""
         casing = nn.functional.one_hot(batch.casing, _CASINGS).float()
         words = torch.cat([batch.vectors, self._spell(batch.characters), casing], dim=1)
-        extras = self._hide_some(batch.extras)
-        tokens = torch.cat([words[batch.word_of], extras], dim=1)  # (tokens, features)
+        bits = self._hide_some(batch.bits)
+        tokens = torch.cat([words[batch.word_of], bits, batch.context], dim=1)
         packed = PackedSequence(self.dropout(tokens), batch.batch_sizes)
         hidden, _ = self.lstm(packed)
         logits: Tensor = self.head(self.dropout(hidden.data))
         return logits
 
-    def _hide_some(self, extras: Tensor) -> Tensor:
+    def _hide_some(self, bits: Tensor) -> Tensor:
         # Lexicon bits of the labeling dictionary equal the label: hidden now and then, they leave
         # the tagger to learn the word and its context too.
-        if not self.training or self._extra_dropout == 0 or extras.shape[1] == 0:
-            return extras
-        return extras * (torch.rand(len(extras), 1, device=extras.device) >= self._extra_dropout)
+        if not self.training or self._bit_dropout == 0 or bits.shape[1] == 0:
+            return bits
+        return bits * (torch.rand(len(bits), 1, device=bits.device) >= self._bit_dropout)
 
     def _spell(self, characters: Tensor) -> Tensor:
         """Character CNN, once per distinct word: (words, longest) -> (words, character_size)."""

@@ -11,7 +11,7 @@ import pytest
 
 from engine.__main__ import main, make_parser
 from engine.formats import FORMATS
-from engine.settings import LIMITS, MATCH_PRESETS, MatchOptions
+from engine.settings import LIMITS, MATCH_PRESETS, MatchOptions, Settings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -50,6 +50,8 @@ def test_commands_on_the_sample_run_in_order(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("sample_data").symlink_to(ROOT / "sample_data")
     for command in COMMANDS[1:]:
+        if command.startswith(("train", "predict")):  # a minute each; test_learning_commands has them
+            continue
         if "--checked" in command:
             sample = Path("check.csv").read_text(encoding="utf-8").splitlines()
             Path("check.csv").write_text(
@@ -74,6 +76,17 @@ def test_match_settings_table_is_complete_and_right():
         for name, value in asdict(MATCH_PRESETS[preset]).items():
             expected = ("yes" if value else "no") if isinstance(value, bool) else str(value)
             assert shown[name][column] == expected, (name, preset)
+
+
+def test_training_settings_table_is_complete_and_right():
+    shown = {row[0].strip("`"): row[1] for row in table("Knob")}
+    for name, value in asdict(Settings()).items():
+        if isinstance(value, bool):
+            expected = "yes" if value else "no"
+        else:
+            expected = f"{value:g}" if isinstance(value, float) else str(value)
+        assert shown.pop(name) == expected
+    assert not shown
 
 
 def test_limits_table_is_complete_and_right():

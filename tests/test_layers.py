@@ -14,8 +14,8 @@ ENGINE_ORDER = [
     "settings", "text", "tokenization", "files", "delimited", "json_records", "folding",
     "dictionary", "dictionary_layouts", "dictionary_records", "dictionary_files", "audit",
     "matching", "resolution", "distant", "coverage", "priors",
-    "device", "vectors", "word_shapes", "lexicon", "encoders", "subwords", "batches", "features",
-    "risk", "transformer", "tagger", "training", "confidence", "decoding",
+    "device", "vectors", "word_shapes", "lexicon", "encoders", "subwords", "transformer", "batches",
+    "features", "risk", "tagger", "training", "confidence", "decoding",
     "metrics", "checking", "formats", "alignment", "experiment", "runs", "comparison",
     "project", "jobs", "console", "commands", "__main__",
 ]  # fmt: skip
