@@ -70,6 +70,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_convert(commands_parser)
     _add_train(commands_parser)
     _add_predict(commands_parser)
+    _add_curve(commands_parser)
     return parser
 
 
@@ -165,6 +166,32 @@ def _add_train(parsers: "_Subparsers") -> None:
         "--gold sample_data/gold.csv --preset quick --out runs",
     )
     _add_labeling(parser)
+    _add_learning(parser)
+    _add_reading(parser)
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the runs")
+    parser.set_defaults(run=_train)
+
+
+def _add_curve(parsers: "_Subparsers") -> None:
+    parser = _command(
+        parsers,
+        "curve",
+        "train on growing shares of the dictionary and write how each method does",
+        "python -m engine curve sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
+        "--gold sample_data/gold.csv --preset quick --out curve.csv",
+    )
+    _add_labeling(parser)
+    _add_learning(parser)
+    parser.add_argument(
+        "--fractions", default="20,40,60,80,100", metavar="LIST", help="default: %(default)s"
+    )
+    parser.add_argument("--seeds", default="0", metavar="LIST", help="default: %(default)s")
+    _add_reading(parser)
+    parser.add_argument("--out", required=True, metavar="FILE", help="CSV file for the points")
+    parser.set_defaults(run=_curve)
+
+
+def _add_learning(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--methods",
         default=",".join(reversed(METHODS)),
@@ -184,9 +211,6 @@ def _add_train(parsers: "_Subparsers") -> None:
     parser.add_argument(
         "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change any setting"
     )
-    _add_reading(parser)
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the runs")
-    parser.set_defaults(run=_train)
 
 
 def _add_predict(parsers: "_Subparsers") -> None:
@@ -219,6 +243,12 @@ def _predict(options: argparse.Namespace) -> None:
     from engine.commands.predict import predict_command
 
     predict_command(options)
+
+
+def _curve(options: argparse.Namespace) -> None:
+    from engine.commands.curve import curve_command
+
+    curve_command(options)
 
 
 def _add_labeling(parser: argparse.ArgumentParser) -> None:

@@ -17,15 +17,17 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from engine.batches import WordInputs
+from engine.batches import WordInputs, sentence_bounds
 from engine.confidence import Confidence, estimate_confidence
-from engine.decoding import matching_odds, weigh
+from engine.decoding import matching_odds, predicted_entities, predictions, weigh
 from engine.device import choose_device
+from engine.dictionary import Dictionary
+from engine.distant import DistantLabels
 from engine.features import EncodedInputs, Lexicon, make_word_inputs
 from engine.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
-from engine.settings import Settings
+from engine.settings import MATCH_PRESETS, Settings
 from engine.tagger import BiLstmTagger, predict_probabilities
-from engine.text import InputError
+from engine.text import Document, Entity, InputError
 from engine.training import Epoch, Schedule, fit
 from engine.transformer import TransformerTagger
 
@@ -153,6 +155,34 @@ def _predict(trained: Run, inputs: WordInputs | EncodedInputs) -> npt.NDArray[np
     # One binary tagger a type: the surest type, or none when none is surer than not.
     by_type = np.stack([probs[:, 1] for probs in found], axis=1)
     return np.concatenate([1 - by_type.max(axis=1, keepdims=True), by_type], axis=1)
+
+
+def predict_documents(
+    trained: Run, documents: Sequence[Document], run_id: str = ""
+) -> dict[str, tuple[Entity, ...]]:
+    """Return what a run finds in the documents, by document id."""
+    sentences = [s.tokens for document in documents for s in document.sentences]
+    probs = probabilities(trained, sentences)
+    found = iter(predictions(probs, sentence_bounds(sentences), trained.types))
+    return {
+        document.id: predicted_entities(
+            document, [next(found) for _ in document.sentences], trained.settings.method, run_id
+        )
+        for document in documents
+    }
+
+
+def make_training_data(
+    documents: Sequence[Document],
+    dictionaries: Sequence[Dictionary],
+    labels: DistantLabels,
+    preset: str,
+) -> TrainingData:
+    """Return the documents' sentences with their labels, and the dictionaries as a lexicon."""
+    are_given = {document.tokens_given for document in documents} == {True}
+    lexicon = Lexicon(tuple(dictionaries), MATCH_PRESETS[preset], labels.types, are_given)
+    sentences = [s.tokens for document in documents for s in document.sentences]
+    return TrainingData(sentences, labels.labels, labels.types, lexicon)
 
 
 # ---- the pieces of a run --------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 from engine import console
 from engine.commands.inputs import read_texts
 from engine.commands.terminal import write_file
-from engine.commands.train import predict_documents
+from engine.experiment import predict_documents
 from engine.formats.writing import writable_format
 from engine.runs import load_run
 from engine.text import Document, Entity

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,22 +10,25 @@ from typing import Any
 import numpy as np
 
 from engine import console
-from engine.batches import sentence_bounds
 from engine.commands.inputs import read_given_dictionaries, read_gold, read_texts
 from engine.commands.terminal import heading, note_all, say
 from engine.comparison import compare
-from engine.decoding import predicted_entities, predictions
 from engine.device import choose_device, set_threads
-from engine.dictionary import Dictionary
-from engine.distant import DistantLabels, dictionary_entities, label
-from engine.experiment import Progress, TrainingData, check_data, data_warnings, probabilities
-from engine.features import Lexicon
+from engine.distant import dictionary_entities, label
+from engine.experiment import (
+    Progress,
+    TrainingData,
+    check_data,
+    data_warnings,
+    make_training_data,
+    predict_documents,
+)
 from engine.formats import write_corpus
 from engine.metrics import Scores, compare_entities, evaluate_documents, overall
 from engine.priors import Priors, estimate_priors
 from engine.runs import load_run, write_scores
-from engine.settings import MATCH_PRESETS, METHODS, Settings, training_settings
-from engine.text import Corpus, Document, Entity, InputError
+from engine.settings import METHODS, Settings, training_settings
+from engine.text import Corpus, Entity, InputError
 
 EntitiesByDocument = Mapping[str, tuple[Entity, ...]]
 NAMES = {"mpn": "MPN", "mpu": "MPU", "conf_mpu": "Conf-MPU", "dictionary": "dictionary"}
@@ -39,7 +42,7 @@ def train_command(options: argparse.Namespace) -> None:
     dictionaries = read_given_dictionaries(options)
     gold = read_gold(options, corpus)
     labels = label(corpus.documents, dictionaries, options.match, workers=options.workers)
-    data = training_data(corpus.documents, dictionaries, labels, options.match)
+    data = make_training_data(corpus.documents, dictionaries, labels, options.match)
     priors = estimate_priors(data.sentences, data.labels, data.types, seed=settings.seed)
     check_data(data, priors.values)
     note_all([*priors.notes, *data_warnings(data)])
@@ -52,7 +55,7 @@ def train_command(options: argparse.Namespace) -> None:
         Path(options.out),
         dictionaries=dictionaries,
         workers=options.workers,
-        on_progress=_Reporter(sys.stderr.isatty()),
+        on_progress=Reporter(sys.stderr.isatty()),
     )
     found: dict[str, EntitiesByDocument] = {
         "dictionary": dictionary_entities(labels, corpus.documents)
@@ -106,34 +109,6 @@ def parse_methods(text: str) -> list[str]:
     return list(dict.fromkeys(methods))
 
 
-def training_data(
-    documents: Sequence[Document],
-    dictionaries: Sequence[Dictionary],
-    labels: DistantLabels,
-    preset: str,
-) -> TrainingData:
-    """Return the sentences with their labels, and the dictionaries as a lexicon."""
-    given = {document.tokens_given for document in documents}
-    lexicon = Lexicon(tuple(dictionaries), MATCH_PRESETS[preset], labels.types, given == {True})
-    sentences = [s.tokens for document in documents for s in document.sentences]
-    return TrainingData(sentences, labels.labels, labels.types, lexicon)
-
-
-def predict_documents(
-    trained: Any, documents: Sequence[Document], run_id: str
-) -> dict[str, tuple[Entity, ...]]:
-    """Return what a run finds in the documents."""
-    sentences = [s.tokens for document in documents for s in document.sentences]
-    probs = probabilities(trained, sentences)
-    found = iter(predictions(probs, sentence_bounds(sentences), trained.types))
-    return {
-        document.id: predicted_entities(
-            document, [next(found) for _ in document.sentences], trained.settings.method, run_id
-        )
-        for document in documents
-    }
-
-
 # ---- printing -------------------------------------------------------------------------------
 
 
@@ -152,7 +127,7 @@ def _say_plan(data: TrainingData, priors: Priors, settings: Settings, workers: i
     say(f"\n{len(data.labels):,} tokens, {settings.epochs} epochs, {settings.encoder}, {device}.")
 
 
-class _Reporter:
+class Reporter:
     """A line an epoch in a pipe; one line that is written over on a terminal."""
 
     def __init__(self, is_terminal: bool) -> None:
