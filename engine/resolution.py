@@ -13,6 +13,7 @@ One result whatever the order of dictionaries and phrases:
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from engine.dictionary import Dictionary
@@ -67,13 +68,16 @@ class Resolver:
 
     def phrase_table(self) -> pd.DataFrame:
         """Return every phrase by its id: text, entity type, canonical id, dictionary."""
-        phrases = self._matcher.phrases
+        phrases, count = self._matcher.phrases, len(self._matcher.phrases)
+        # Arrays of objects: pandas would look at a million strings to guess their type.
+        types = np.array(("", *self.types), dtype=object)
+        names = np.array(self._names, dtype=object)
         return pd.DataFrame(
             {
-                "phrase": [phrase.text for phrase in phrases],
-                "entity_type": [phrase.entity_type for phrase in phrases],
-                "canonical_id": [phrase.canonical_id for phrase in phrases],
-                "dictionary": [self._names[i] for i in self._matcher.dictionary_of],
+                "phrase": np.fromiter((p.text for p in phrases), object, count),
+                "entity_type": types[np.array(self._type_of, dtype=np.intp)],
+                "canonical_id": np.fromiter((p.canonical_id for p in phrases), object, count),
+                "dictionary": names[np.array(self._matcher.dictionary_of, dtype=np.intp)],
             },
             dtype=object,
         )
@@ -151,7 +155,7 @@ def _settle_between_types(matches: list[Match]) -> None:
 
 def _settle_stretch(matches: list[Match], stretch: list[int]) -> None:
     kept: list[int] = []
-    for position in sorted(stretch, key=lambda position: _rank(matches[position])):
+    for _, position in sorted((_rank(matches[position]), position) for position in stretch):
         match = matches[position]
         for other in kept:
             winner = matches[other]

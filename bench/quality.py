@@ -1,0 +1,546 @@
+"""How good is a trained method: the paper's Tables 2, 4 and 6 and the curves of its Figure 2.
+
+A method is trained on a setting's train file, with the published distant labels (third column), and
+its last epoch is scored on valid.txt and on every file of --score: strict spans, maximal runs of
+one class. Gold (second column) is used for nothing but scoring, with two exceptions that are marked
+in the output: the method `supervised`, and `--priors true`.
+
+  track clean   lexicon bits from the setting's own dictionary, which a user has too
+  track paper   lexicon bits from paper_lexicon/, the paper's own list; it holds the test answers
+  --lexicon     overrides the track's choice (the paper's Table 4 takes the lexicon away)
+
+Settings begin at the "paper" preset, with the paper's gamma for each data set; --set changes any of
+them. The table gives the mean over seeds and the standard deviation; the curve (--curve-every) is
+measured, and nothing is ever chosen by it.
+
+    python -m bench.quality bc5cdr_big --track clean --method conf_mpu --encoder bilstm
+                            [--epochs N] [--confidence-epochs N] [--seeds 1,2,3]
+                            [--set name=value ...] [--lexicon none|dictionary|paper]
+                            [--priors estimated|true|paper] [--score FILE ...] [--curve-every N]
+                            [--threads N] [--data DIR]
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from bench import environment
+from bench.data import SETTINGS, add_data_option, dictionaries, load
+from bench.priors import PAPER as PAPER_PRIORS
+from engine.batches import sentence_bounds
+from engine.commands.train import make_settings
+from engine.confidence import Confidence
+from engine.decoding import matching_odds, predictions, weigh
+from engine.device import choose_device, set_threads
+from engine.dictionary import Dictionary
+from engine.dictionary_files import read_dictionary
+from engine.distant import label
+from engine.experiment import (
+    Progress,
+    Run,
+    TrainingData,
+    make_inputs,
+    make_tagger,
+    probabilities,
+    run,
+    run_supervised,
+    schedule,
+)
+from engine.features import Lexicon
+from engine.files import read_source
+from engine.formats.benchmark import read_columns
+from engine.metrics import NONE, Scores, SpansBySentence, evaluate
+from engine.priors import Priors, estimate_priors, given_priors, true_priors
+from engine.settings import BASELINES, ENCODERS, MATCH_PRESETS, METHODS, Settings
+from engine.tagger import predict_probabilities
+from engine.text import InputError, Span, classes_from_spans, spans_from_tags
+from engine.tokenization import make_tokenized_document
+from engine.training import fit
+
+DICTIONARY = "dictionary"
+LEXICONS = ("none", "dictionary", "paper")
+PRIOR_SOURCES = ("estimated", "true", "paper")
+PRIOR_SEED = 0
+ALL = "all types"
+CURVE_METHODS = ("mpn", "mpu", "conf_mpu", "early_stopped")  # one tagger, and a checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What the paper sets apart for each data set."""
+
+    entity_weight: float  # gamma
+    confidence_weight: float  # gamma of the confidence step
+    paper_lexicon: str  # folder in the data folder
+    priors: str  # the setting whose priors the paper prints: the others "do not differ much"
+
+
+FAMILIES = {
+    "bc5cdr": Family(28, 10, "bc5cdr/paper_lexicon", "bc5cdr_big"),
+    "conll": Family(15, 15, "conll2003_dict/paper_lexicon", "conll_dict"),
+}
+
+
+def family_of(setting: str) -> Family:
+    """Return what the paper set for the setting's data set."""
+    return FAMILIES[setting.partition("_")[0]]
+
+
+# ---- what a method is trained with ----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A file to score on."""
+
+    name: str
+    sentences: list[list[str]]
+    spans: list[list[Span]]
+
+
+def read_gold(path: Path) -> Gold:
+    """Return the tokens and the gold spans of a file in the benchmark's columns."""
+    sentences, tags, _ = read_columns(read_source(path))
+    return Gold(path.name, sentences, [spans_from_tags(of) for of in tags])
+
+
+def gold_classes(tags: Sequence[Sequence[str]], types: Sequence[str]) -> np.ndarray:
+    """Return the gold class of every token, sentences end to end."""
+    return np.concatenate(
+        [classes_from_spans(spans_from_tags(of), len(of), types) for of in tags]
+    ).astype(np.int16)
+
+
+def choose_lexicon(options: argparse.Namespace) -> tuple[str, list[str]]:
+    """Return where lexicon bits come from, and what there is to say about it."""
+    if options.method == DICTIONARY:
+        return "none", []
+    if options.encoder == "transformer":
+        if options.lexicon not in (None, "none"):
+            raise InputError("a transformer sees sub-words alone: --lexicon is for the BiLSTM")
+        return "none", ["lexicon: none, a transformer sees sub-words alone"]
+    chosen = options.lexicon or {"clean": "dictionary", "paper": "paper"}[options.track]
+    if chosen == "paper" and options.track == "clean":
+        raise InputError("the paper's lexicon holds test answers: use it with --track paper")
+    if chosen == "dictionary" and not SETTINGS[options.setting].dictionary:
+        if options.lexicon:
+            raise InputError(f"{options.setting} has no dictionary: --lexicon none or paper")
+        return "none", [f"lexicon: none, {options.setting} has no dictionary of its own"]
+    return chosen, []
+
+
+def read_lexicon(source: str, setting: str, data_folder: Path) -> Lexicon | None:
+    """Return the phrases that lexicon bits are looked up in."""
+    types = SETTINGS[setting].types
+    if source == "none":
+        return None
+    if source == "dictionary":
+        phrases = dictionaries(setting, data_folder)
+    else:
+        folder = data_folder / family_of(setting).paper_lexicon
+        phrases = [read_dictionary(read_source(folder / f"{name}.txt")) for name in types]
+    return Lexicon(tuple(phrases), MATCH_PRESETS["strict"], types, tokens_given=True)
+
+
+def choose_priors(source: str, setting: str, data: TrainingData, gold: np.ndarray) -> Priors:
+    """Return the priors from the source that was asked for."""
+    if source == "estimated":
+        return estimate_priors(data.sentences, data.labels, data.types, seed=PRIOR_SEED)
+    if source == "true":
+        return true_priors(gold, data.types, labels=data.labels)
+    values = PAPER_PRIORS[family_of(setting).priors]
+    return given_priors(dict(zip(data.types, values, strict=True)), data.types, labels=data.labels)
+
+
+def settings_of(options: argparse.Namespace, seed: int) -> Settings:
+    """Return the paper's settings with what the command line changes in them."""
+    family = family_of(options.setting)
+    changes = [
+        f"entity_weight={family.entity_weight}",
+        f"confidence_weight={family.confidence_weight}",
+        *options.set,
+        f"method={options.method}",
+        f"encoder={options.encoder}",
+        f"seed={seed}",
+    ]
+    if options.epochs:
+        changes.append(f"epochs={options.epochs}")
+    if options.confidence_epochs:
+        changes.append(f"confidence_epochs={options.confidence_epochs}")
+    return make_settings(
+        argparse.Namespace(preset="paper", encoder=options.encoder, seed=seed, set=changes)
+    )
+
+
+# ---- scores ---------------------------------------------------------------------------------
+
+
+def score(gold: Gold, predicted: SpansBySentence, types: Sequence[str]) -> dict[str, dict]:
+    """Return the strict span scores of each type and of all."""
+    found = evaluate(gold.spans, predicted, [len(tokens) for tokens in gold.sentences])
+    by_type = {name: record(found.by_type.get(name, NONE)) for name in types}
+    return by_type | {ALL: record(found.overall)}
+
+
+def record(scores: Scores) -> dict[str, float]:
+    """Return precision, recall and F1 in percent, and the counts behind them."""
+    return {
+        "precision": round(100 * (scores.precision or 0), 2),
+        "recall": round(100 * (scores.recall or 0), 2),
+        "f1": round(100 * (scores.f1 or 0), 2),
+        "correct": scores.correct,
+        "predicted": scores.predicted,
+        "gold": scores.support,
+    }
+
+
+def spans_of(probs: np.ndarray, gold: Gold, types: Sequence[str]) -> list[list[Span]]:
+    """Return the predicted spans of each sentence."""
+    found = predictions(probs, sentence_bounds(gold.sentences), types)
+    return [[prediction.span for prediction in of] for of in found]
+
+
+def score_confidence(
+    confidence: Confidence, labels: np.ndarray, gold: np.ndarray, threshold: float
+) -> dict[str, dict]:
+    """Return the token scores of lambda > tau against "is part of an entity": Table 6."""
+    is_found, is_entity = confidence.values > threshold, gold > 0
+
+    def of(tokens: np.ndarray) -> dict[str, float]:
+        correct = int((is_found & is_entity & tokens).sum())
+        counts = int((is_found & tokens).sum()), int((is_entity & tokens).sum())
+        return record(Scores(correct, *counts))
+
+    return {"unlabeled": of(labels == 0), "all": of(np.ones(len(labels), bool))}
+
+
+def summarize(rows: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Return mean, standard deviation, least and most of the scores of several seeds."""
+    summary = {}
+    for name in ("precision", "recall", "f1"):
+        values = np.array([row[name] for row in rows])
+        summary[name] = {
+            "mean": round(float(values.mean()), 2),
+            "deviation": round(float(values.std(ddof=1)), 2) if len(values) > 1 else 0.0,
+            "least": float(values.min()),
+            "most": float(values.max()),
+        }
+    return summary
+
+
+# ---- the curve ------------------------------------------------------------------------------
+
+
+class Curve:
+    """F1 on a file every few epochs, from the checkpoint that stands before an epoch is reported.
+
+    `fit` with a schedule that the checkpoint has finished trains nothing and restores the tagger,
+    so a second tagger is scored and the one in training is not touched.
+    """
+
+    def __init__(
+        self,
+        every: int,
+        checkpoint: Path,
+        gold: Gold,
+        data: TrainingData,
+        priors: Priors,
+        settings: Settings,
+    ) -> None:
+        self.points: list[dict[str, float]] = []
+        self.seconds = 0.0  # spent on the curve, not on training
+        self._every, self._checkpoint, self._gold = every, checkpoint, gold
+        self._data, self._priors, self._settings = data, priors, settings
+        self._device = choose_device()
+        self._inputs = self._inputs_of(gold.sentences)
+        self._train_inputs = self._inputs_of(data.sentences) if settings.is_prior_matched else None
+        self._tagger = make_tagger(
+            self._inputs, len(data.types) + 1, settings, settings.seed, self._device
+        )
+
+    def _inputs_of(self, sentences: Sequence[Sequence[str]]):
+        return make_inputs(replace(self._data, sentences=sentences), self._settings, self._device)
+
+    def __call__(self, progress: Progress) -> None:
+        number = progress.epoch.number
+        if progress.stage != "training" or number % self._every:
+            return
+        started = time.perf_counter()
+        finished = replace(schedule(self._settings), epochs=number)
+        fit(self._tagger, self._inputs, _trains_nothing, finished, checkpoint=self._checkpoint)
+        probs = predict_probabilities(self._tagger, self._inputs)
+        if self._train_inputs is not None:
+            on_train = predict_probabilities(self._tagger, self._train_inputs)
+            probs = weigh(probs, matching_odds(on_train, self._priors.values[1:].sum()))
+        types = self._data.types
+        overall = score(self._gold, spans_of(probs, self._gold, types), types)[ALL]
+        self.points.append(
+            {"epoch": number, **{name: overall[name] for name in ("precision", "recall", "f1")}}
+        )
+        self.seconds += time.perf_counter() - started
+
+
+def _trains_nothing(*_: object):
+    raise AssertionError("the checkpoint does not hold the epoch that was reported")
+
+
+# ---- one seed -------------------------------------------------------------------------------
+
+
+def train(
+    options: argparse.Namespace, data: TrainingData, gold: np.ndarray, priors: Priors | None,
+    settings: Settings, curve_gold: Gold,
+) -> tuple[Run, list[dict], float]:  # fmt: skip
+    """Return the trained run, the points of its curve and the seconds that training took."""
+    started = time.perf_counter()
+    if settings.method == "supervised":
+        trained = run_supervised(replace(data, labels=gold), settings, on_progress=report)
+        return trained, [], time.perf_counter() - started
+    assert priors is not None
+    with tempfile.TemporaryDirectory() if options.curve_every else nullcontext("") as folder:
+        checkpoint = Path(folder) / "checkpoint.safetensors" if folder else None
+        curve = None
+        if checkpoint:
+            curve = Curve(options.curve_every, checkpoint, curve_gold, data, priors, settings)
+            started = time.perf_counter()
+
+        def on_progress(progress: Progress) -> None:
+            report(progress)
+            if curve:
+                curve(progress)
+
+        trained = run(data, priors.values, settings, checkpoint=checkpoint, on_progress=on_progress)
+    seconds = time.perf_counter() - started
+    return (trained, curve.points, seconds - curve.seconds) if curve else (trained, [], seconds)
+
+
+def report(progress: Progress) -> None:
+    """Say on stderr where training is, ten times a stage."""
+    number, epochs = progress.epoch.number, progress.epochs
+    if number == epochs or number % max(epochs // 10, 1) == 0:
+        print(
+            f"  {progress.stage}: epoch {number} of {epochs}, risk {progress.epoch.risk:.4f}, "
+            f"{progress.epoch.tokens_per_second:,.0f} tokens/s, "
+            f"about {progress.seconds_left:,.0f} s to go",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def measure_seed(
+    options: argparse.Namespace, data: TrainingData, gold: np.ndarray, priors: Priors | None,
+    settings: Settings, files: Sequence[Gold],
+) -> dict:  # fmt: skip
+    """Return all figures of one seed."""
+    trained, curve, seconds = train(options, data, gold, priors, settings, files[0])
+    started = time.perf_counter()
+    scores = {
+        file.name: score(
+            file, spans_of(probabilities(trained, file.sentences), file, data.types), data.types
+        )
+        for file in files
+    }
+    result = {
+        "seed": settings.seed,
+        "train_seconds": round(seconds, 1),
+        "score_seconds": round(time.perf_counter() - started, 1),
+        "odds": trained.odds,
+        "scores": scores,
+        "history": history(trained.history),
+    }
+    if curve:
+        result["curve"] = curve
+    if trained.confidence is not None:
+        threshold = settings.confidence_threshold
+        result["confidence"] = score_confidence(trained.confidence, data.labels, gold, threshold)
+        result["confidence_histories"] = [history(of) for of in trained.confidence.histories]
+    return result
+
+
+def history(epochs: Sequence) -> list[dict]:
+    """Return the records of epochs, ready for JSON."""
+    return [
+        {k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in asdict(epoch).items()}
+        for epoch in epochs
+    ]
+
+
+def measure_dictionary(
+    of: Sequence[Dictionary], files: Sequence[Gold], types: Sequence[str]
+) -> dict:
+    """Return the scores of the dictionary's matches."""
+    started = time.perf_counter()
+    scores = {}
+    for file in files:
+        labels = label([make_tokenized_document(file.name, file.sentences)], of, "strict")
+        scores[file.name] = score(file, labels.spans(), types)
+    return {"score_seconds": round(time.perf_counter() - started, 1), "scores": scores}
+
+
+# ---- the table ------------------------------------------------------------------------------
+
+
+def show_seed(row: dict) -> None:
+    """Print the scores of one seed, a line a file."""
+    for name, scores in row["scores"].items():
+        print(f"seed {row['seed']:<5}{name:<24}{_prf(scores[ALL])}", flush=True)
+
+
+def show(result: dict) -> None:
+    """Print the summary over seeds."""
+    count = len(result["runs"])
+    print(f"\nspan P / R / F1 in percent, mean and standard deviation over {count} seed(s)")
+    header = f"{'precision':>16}{'recall':>16}{'F1':>16}"
+    print(f"{'file':<24}{'type':<12}{header}")
+    for name, scores in result["summary"].items():
+        for i, (of, summary) in enumerate(scores.items()):
+            print(f"{name if i == 0 else '':<24}{of:<12}{_spread(summary)}")
+    if "confidence_summary" in result:
+        print(f"\n{'lambda > tau, train tokens':<36}{header}")
+        for of, summary in result["confidence_summary"].items():
+            print(f"{of:<36}{_spread(summary)}")
+    for row in result["runs"]:
+        if "curve" in row:
+            points = "  ".join(f"{p['epoch']}: {p['f1']:.1f}" for p in row["curve"])
+            print(f"\nF1 on {next(iter(row['scores']))} by epoch, seed {row['seed']}\n{points}")
+    if seconds := [row["train_seconds"] for row in result["runs"] if "train_seconds" in row]:
+        print(f"\ntraining: {np.mean(seconds):,.1f} s a seed, {sum(seconds):,.1f} s in all")
+
+
+def _prf(scores: dict[str, float]) -> str:
+    return " / ".join(f"{scores[name]:.2f}" for name in ("precision", "recall", "f1"))
+
+
+def _spread(summary: dict[str, dict[str, float]]) -> str:
+    cells = (f"{of['mean']:.2f} ± {of['deviation']:.2f}" for of in summary.values())
+    return "".join(f"{cell:>16}" for cell in cells)
+
+
+# ---- the command ----------------------------------------------------------------------------
+
+
+def measure(options: argparse.Namespace) -> dict:
+    """Return all figures of one setting, method and encoder."""
+    setting = SETTINGS[options.setting]
+    valid = options.data / Path(setting.train).parent / "valid.txt"
+    files = [read_gold(path) for path in (valid, *options.score)]
+    if len({file.name for file in files}) < len(files):
+        raise InputError("the files to score on must have different names, none of them valid.txt")
+    result: dict = {
+        "benchmark": "quality",
+        "setting": options.setting,
+        "track": options.track,
+        "method": options.method,
+        "encoder": "none" if options.method == DICTIONARY else options.encoder,
+        "threads": options.threads,
+    }
+    lexicon, notes = choose_lexicon(options)
+    result |= {"lexicon": lexicon, "notes": notes}
+    if options.method == DICTIONARY:
+        if not setting.dictionary:
+            raise InputError(f"{options.setting} has no dictionary to match with")
+        of = dictionaries(options.setting, options.data)
+        row = {"seed": 0} | measure_dictionary(of, files, setting.types)
+        return result | {"runs": [row]} | summaries([row])
+    sentences, tags, published = load(options.setting, options.data)
+    labels = np.concatenate([np.array(of, np.int16) for of in published])
+    gold = gold_classes(tags, setting.types)
+    data = TrainingData(
+        sentences, labels, setting.types, read_lexicon(lexicon, options.setting, options.data)
+    )
+    priors = None
+    if options.method == "supervised":
+        notes.append("supervised: trained on the gold of the train file")
+    else:
+        priors = choose_priors(options.priors, options.setting, data, gold)
+        notes += priors.notes
+        if options.priors == "true":
+            notes.append("priors: from the gold of the train file, which no user has")
+        result["priors"] = {
+            "source": options.priors,
+            "values": dict(zip(priors.types, priors.values[1:].round(5).tolist(), strict=True)),
+        }
+    settings = settings_of(options, options.seeds[0])
+    result["settings"] = asdict(settings)
+    show_plan(result)
+    runs = []
+    for seed in options.seeds:
+        runs.append(measure_seed(options, data, gold, priors, replace(settings, seed=seed), files))
+        show_seed(runs[-1])
+    return result | {"runs": runs} | summaries(runs)
+
+
+def summaries(runs: Sequence[dict]) -> dict:
+    """Return the summary over seeds of every file, and of lambda where there is one."""
+    found = {
+        "summary": {
+            file: {name: summarize([row["scores"][file][name] for row in runs]) for name in of}
+            for file, of in runs[0]["scores"].items()
+        }
+    }
+    if "confidence" in runs[0]:
+        found["confidence_summary"] = {
+            name: summarize([row["confidence"][name] for row in runs])
+            for name in runs[0]["confidence"]
+        }
+    return found
+
+
+def show_plan(result: dict) -> None:
+    """Print what is about to be trained."""
+    settings = result["settings"]
+    print(
+        f"{result['setting']}, track {result['track']}: {result['method']}, {result['encoder']}, "
+        f"lexicon {result['lexicon']}, {settings['epochs']} epochs, gamma "
+        f"{settings['entity_weight']:g}, {settings['loss']}, lr {settings['learning_rate']:g}"
+    )
+    if "priors" in result:
+        values = ", ".join(f"{k} {v:.4f}" for k, v in result["priors"]["values"].items())
+        print(f"priors, {result['priors']['source']}: {values}")
+    for note in result["notes"]:
+        print(note)
+    sys.stdout.flush()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("setting", choices=SETTINGS, metavar="SETTING", help=", ".join(SETTINGS))
+    parser.add_argument("--track", choices=("clean", "paper"), required=True)
+    methods = (DICTIONARY, *METHODS, *BASELINES)
+    parser.add_argument("--method", choices=methods, required=True)
+    parser.add_argument("--encoder", choices=ENCODERS, default="bilstm", help="(%(default)s)")
+    parser.add_argument("--epochs", type=int, help="(the paper's)")
+    parser.add_argument("--confidence-epochs", type=int, help="(the paper's)")
+    parser.add_argument("--seeds", type=_seeds, default=(1, 2, 3), help="with commas (1,2,3)")
+    parser.add_argument("--set", action="extend", nargs="+", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--lexicon", choices=LEXICONS, help="(the track's)")
+    parser.add_argument("--priors", choices=PRIOR_SOURCES, default="estimated")
+    parser.add_argument("--score", type=Path, nargs="+", default=[], metavar="FILE")
+    parser.add_argument("--curve-every", type=int, default=0, metavar="N", help="epochs")
+    parser.add_argument("--threads", type=int, default=1, help="(%(default)s)")
+    add_data_option(parser)
+    options = parser.parse_args()
+    if options.curve_every and options.method not in CURVE_METHODS:
+        parser.error(f"--curve-every is for {', '.join(CURVE_METHODS)}")
+    set_threads(options.threads)
+    try:
+        result = measure(options)
+    except InputError as error:
+        parser.error(str(error))
+    show(result)
+    environment.finish(result)
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    return tuple(int(seed) for seed in text.split(","))
+
+
+if __name__ == "__main__":
+    main()

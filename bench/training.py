@@ -1,0 +1,621 @@
+"""Speed of training and predicting: ours beside a plain PyTorch loop and a floor; and memory.
+
+The same sentences (a sample of BC5CDR's train file), the same network at the paper's size, the same
+risk (MPN) and the same number of threads for every system, which take turns in one process:
+
+  ours     engine.training.fit and engine.tagger.predict_probabilities: sentences of similar length
+           in a batch, no padding, the character CNN once for each distinct word of a batch
+  plain    batches as the paper's authors make them: 100 random sentences, padded to the longest,
+           the character CNN over every padded position x 52 characters, pack_padded_sequence, and a
+           mask; written as one writes PyTorch (their Python loops over tokens are left out)
+  floor    the matrix products of the LSTM and the MLP alone, forward and backward, of the shapes
+           that our batches have: nothing that computes this network by products can be faster
+  random   transformer: the same code as ours with random batches of 32 sentences
+
+A system's figure is its fastest of --repeats passes, tokens counted without padding. Then a trained
+run predicts a large text as `python -m engine predict` does, in a process of its own: "before" is
+its memory with the run loaded and all documents in it, "peak" the most it ever held.
+
+    python -m bench.training [--sentences N] [--transformer-sentences N] [--predict-tokens N]
+                             [--parts bilstm,transformer,predict] [--threads 1,2] [--repeats N]
+                             [--data DIR]
+"""
+
+# The process that starts the cells imports nothing large: a new process counts its parent's peak
+# memory as its own.
+import argparse
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+from bench import environment
+
+SETTING = "bc5cdr_big"
+SENTENCES = 2_000
+TRANSFORMER_SENTENCES = 480
+PREDICT_TOKENS = 1_000_000
+PARTS = ("bilstm", "transformer", "predict")
+REPEATS = 2
+SEED = 20220522
+SENTENCES_A_DOCUMENT = 10
+PLAIN_CHARACTERS = 52  # of every word, as the authors pad them
+PREDICTION_TOKENS = 8_000  # a batch of engine.tagger; the floor's products have its shapes
+HEAD_SIZE = 100  # of engine.tagger
+WARM_UP = 200  # sentences before the clock starts
+
+# Functions below import what they need, for the reason given above.
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One way to train and to predict; each call is a whole pass and returns its seconds."""
+
+    train: Callable[[int], float]  # takes the number of the pass
+    predict: Callable[[], float]
+
+
+def measure(systems: dict[str, System], tokens: int, repeats: int) -> list[dict]:
+    """Let the systems take turns and return tokens/s of the fastest pass of each."""
+    train: dict[str, list[float]] = {name: [] for name in systems}
+    predict: dict[str, list[float]] = {name: [] for name in systems}
+    for i in range(repeats):
+        for name, system in systems.items():
+            train[name].append(system.train(i))
+            predict[name].append(system.predict())
+    return [
+        {
+            "system": name,
+            "train_seconds": round(min(train[name]), 3),
+            "train_tokens_per_second": round(tokens / min(train[name])),
+            "predict_seconds": round(min(predict[name]), 3),
+            "predict_tokens_per_second": round(tokens / min(predict[name])),
+            "all_train_seconds": [round(seconds, 3) for seconds in train[name]],
+        }
+        for name in systems
+    ]
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return how many seconds `work` takes."""
+    started = perf_counter()
+    work()
+    return perf_counter() - started
+
+
+# ---- what all systems share -----------------------------------------------------------------
+
+
+def training_data(sentences: int, data_folder: Path):
+    """Return a sample of the train file, the same for every system, with its lexicon."""
+    import numpy as np
+
+    from bench.data import SETTINGS, dictionaries, load
+    from engine.experiment import TrainingData
+    from engine.features import Lexicon
+    from engine.settings import MATCH_PRESETS
+
+    tokens, _, published = load(SETTING, data_folder)
+    chosen = list(range(len(tokens)))
+    if 0 < sentences < len(tokens):
+        chosen = sorted(random.Random(SEED).sample(chosen, sentences))
+    types = SETTINGS[SETTING].types
+    return TrainingData(
+        [tokens[i] for i in chosen],
+        np.concatenate([np.array(published[i], np.int16) for i in chosen]),
+        types,
+        Lexicon(tuple(dictionaries(SETTING, data_folder)), MATCH_PRESETS["strict"], types, True),
+    )
+
+
+def risk_of_labels(data):
+    """Return the MPN risk of a batch, with labeled shares as priors: any will do for a clock."""
+    import numpy as np
+    import torch
+
+    from engine.risk import mpn_risk
+
+    counts = np.bincount(data.labels, minlength=len(data.types) + 1)
+    priors = torch.tensor(counts / counts.sum(), dtype=torch.float32)
+    labels = torch.from_numpy(data.labels.astype(np.int64))
+    return lambda probs, tokens: mpn_risk(probs, labels[tokens], priors, entity_weight=28.0)
+
+
+def ours(data, inputs, settings, risk_of) -> System:
+    """Return the engine's own loops."""
+    from dataclasses import replace
+
+    import numpy as np
+    import torch
+
+    from engine.experiment import make_tagger, schedule
+    from engine.tagger import predict_probabilities
+    from engine.training import fit
+
+    tagger = make_tagger(inputs, len(data.types) + 1, settings, SEED, torch.device("cpu"))
+    once = replace(schedule(settings), epochs=1)
+    some = np.arange(min(WARM_UP, len(data.sentences)))
+    fit(tagger, inputs, risk_of, once, only=some)
+    predict_probabilities(tagger, inputs, only=some)
+
+    def train(number: int) -> float:
+        passed = replace(once, seed=number)
+        return timed(lambda: fit(tagger, inputs, risk_of, passed))
+
+    return System(train, lambda: timed(lambda: predict_probabilities(tagger, inputs)))
+
+
+# ---- the BiLSTM -----------------------------------------------------------------------------
+
+
+def run_bilstm(sentences: int, repeats: int, data_folder: Path) -> dict:
+    """Return the figures of all systems for the BiLSTM."""
+    import torch
+
+    from engine.experiment import make_inputs
+    from engine.settings import training_settings
+
+    data = training_data(sentences, data_folder)
+    settings = training_settings("paper")
+    inputs = make_inputs(data, settings, torch.device("cpu"))
+    risk_of = risk_of_labels(data)
+    systems = {
+        "plain": plain(data, settings, risk_of),
+        "ours": ours(data, inputs, settings, risk_of),
+        "floor": floor(data, inputs, settings),
+    }
+    tokens = len(data.labels)
+    return {"tokens": tokens, "systems": measure(systems, tokens, repeats)}
+
+
+def plain(data, settings, risk_of) -> System:
+    """Return the loop that pads random batches."""
+    import numpy as np
+    import torch
+    from torch import nn
+    from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
+
+    from engine.features import distinct_words
+    from engine.lexicon import lexicon_bits
+    from engine.vectors import load_vectors
+    from engine.word_shapes import ALPHABET_SIZE, CASING_CLASSES, casing_classes, character_ids
+
+    words, word_ids = distinct_words(data.sentences)
+    lexicon = data.lexicon
+    bits = lexicon_bits(
+        data.sentences,
+        lexicon.dictionaries,
+        lexicon.options,
+        types=lexicon.types,
+        window=settings.lexicon_window,
+    )
+    vectors = torch.from_numpy(load_vectors(words, settings.word_vectors).matrix)
+    sizes = [len(tokens) for tokens in data.sentences]
+    ids = torch.from_numpy(word_ids.astype(np.int64))
+    columns = {
+        "words": ids,
+        "characters": torch.from_numpy(character_ids(words, PLAIN_CHARACTERS)[0]).long()[ids],
+        "casing": torch.from_numpy(casing_classes(words)).long()[ids],
+        "extras": torch.from_numpy(bits).float(),
+        "tokens": torch.arange(len(ids)),
+    }
+    by_sentence = {name: column.split(sizes) for name, column in columns.items()}
+
+    class PlainTagger(nn.Module):
+        """The paper's network on padded batches."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            size = settings.character_size
+            self.word_vectors = nn.Embedding.from_pretrained(vectors)
+            self.character_embedding = nn.Embedding(ALPHABET_SIZE, size, padding_idx=0)
+            self.character_filter = nn.Conv1d(size, size, 3, padding=1)
+            self.dropout = nn.Dropout(settings.dropout)
+            features = vectors.shape[1] + size + len(CASING_CLASSES) + bits.shape[1]
+            self.lstm = nn.LSTM(
+                features, settings.hidden_size, batch_first=True, bidirectional=True
+            )
+            self.head = nn.Sequential(
+                nn.Linear(2 * settings.hidden_size, HEAD_SIZE),
+                nn.ReLU(),
+                nn.Linear(HEAD_SIZE, len(data.types) + 1),
+            )
+
+        def forward(self, batch):
+            characters = batch["characters"]
+            embedded = self.dropout(self.character_embedding(characters.flatten(0, 1)))
+            filtered = self.character_filter(embedded.transpose(1, 2)).max(dim=2).values
+            spelled = filtered.view(*characters.shape[:2], -1)
+            casing = nn.functional.one_hot(batch["casing"], len(CASING_CLASSES)).float()
+            parts = [self.word_vectors(batch["words"]), spelled, casing, batch["extras"]]
+            features = self.dropout(torch.cat(parts, dim=2))
+            packed = pack_padded_sequence(
+                features, batch["lengths"], batch_first=True, enforce_sorted=False
+            )
+            hidden, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
+            return self.head(self.dropout(hidden))
+
+    def batches(order: Sequence[int]) -> Iterator[dict]:
+        for first in range(0, len(order), settings.batch_size):
+            chosen = order[first : first + settings.batch_size]
+            batch = {
+                name: pad_sequence([of[i] for i in chosen], batch_first=True)
+                for name, of in by_sentence.items()
+            }
+            lengths = torch.tensor([sizes[i] for i in chosen])
+            mask = torch.arange(int(lengths.max())) < lengths[:, None]
+            yield batch | {"lengths": lengths, "mask": mask}
+
+    torch.manual_seed(SEED)
+    tagger = PlainTagger()
+    trainable = [parameter for parameter in tagger.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.Adam(trainable, lr=settings.learning_rate)
+
+    def train_pass(order: Sequence[int]) -> None:
+        tagger.train()
+        for batch in batches(order):
+            optimizer.zero_grad()
+            probs = tagger(batch).softmax(dim=2)
+            risk = risk_of(probs[batch["mask"]], batch["tokens"][batch["mask"]])
+            risk.objective.backward()
+            optimizer.step()
+
+    def predict_pass() -> None:
+        tagger.eval()
+        with torch.no_grad():
+            for batch in batches(range(len(sizes))):
+                tagger(batch).softmax(dim=2)[batch["mask"]].numpy()
+
+    def train(number: int) -> float:
+        order = np.random.default_rng(number).permutation(len(sizes)).tolist()
+        return timed(lambda: train_pass(order))
+
+    train_pass(range(min(WARM_UP, len(sizes))))
+    return System(train, lambda: timed(predict_pass))
+
+
+def floor(data, inputs, settings) -> System:
+    """Return the matrix products of the LSTM and the MLP, and nothing else."""
+    import numpy as np
+    import torch
+
+    from engine.batches import prediction_batches, training_batches
+    from engine.word_shapes import CASING_CLASSES
+
+    hidden, classes = settings.hidden_size, len(data.types) + 1
+    features = (
+        inputs.vector_size + settings.character_size + len(CASING_CLASSES) + inputs.extra_size
+    )
+    lengths = np.diff(inputs.bounds)
+    generator = torch.Generator().manual_seed(SEED)
+
+    def matrix(*shape: int) -> torch.Tensor:
+        return torch.randn(shape, generator=generator)
+
+    in_weights, step_weights = matrix(features, 4 * hidden), matrix(hidden, 4 * hidden)
+    head_weights = (matrix(2 * hidden, HEAD_SIZE), matrix(HEAD_SIZE, classes))
+    longest = np.sort(lengths)
+    most = max(
+        PREDICTION_TOKENS + int(longest[-1]), int(longest[-settings.batch_size :].sum())
+    )  # tokens in a batch
+    # One block of numbers for every left side: products take as long whatever the numbers are.
+    block = matrix(most, 4 * hidden)
+    out = torch.empty(most, 4 * hidden)
+
+    def left(rows: int, columns: int) -> torch.Tensor:
+        return block[:rows].view(-1)[: rows * columns].view(rows, columns)
+
+    def into(rows: int, columns: int) -> torch.Tensor:
+        return out.view(-1)[: rows * columns].view(rows, columns)
+
+    def product(rows: int, weights: torch.Tensor, *, with_backward: bool) -> None:
+        inner, columns = weights.shape
+        torch.mm(left(rows, inner), weights, out=into(rows, columns))
+        if with_backward:
+            torch.mm(left(rows, columns), weights.T, out=into(rows, inner))
+            torch.mm(left(rows, inner).T, left(rows, columns), out=into(inner, columns))
+
+    def products(chosen: np.ndarray, *, with_backward: bool) -> None:
+        of = np.sort(lengths[chosen])
+        steps = (len(of) - np.searchsorted(of, np.arange(of[-1]), side="right")).tolist()
+        rows = int(of.sum())
+        for _ in range(2):  # directions
+            product(rows, in_weights, with_backward=with_backward)
+            for sentences in steps:
+                torch.mm(left(sentences, hidden), step_weights, out=into(sentences, 4 * hidden))
+            if with_backward:
+                for sentences in steps:
+                    torch.mm(
+                        left(sentences, 4 * hidden), step_weights.T, out=into(sentences, hidden)
+                    )
+                torch.mm(left(rows, hidden).T, left(rows, 4 * hidden), out=into(hidden, 4 * hidden))
+        for weights in head_weights:
+            product(rows, weights, with_backward=with_backward)
+
+    def train_pass(number: int) -> None:
+        size = settings.batch_size
+        for chosen in training_batches(inputs.bounds, size, seed=number, epoch=0):
+            products(chosen, with_backward=True)
+
+    def predict_pass() -> None:
+        for chosen in prediction_batches(inputs.bounds, PREDICTION_TOKENS):
+            products(chosen, with_backward=False)
+
+    predict_pass()
+    return System(lambda number: timed(lambda: train_pass(number)), lambda: timed(predict_pass))
+
+
+# ---- the transformer ------------------------------------------------------------------------
+
+
+def run_transformer(sentences: int, repeats: int, data_folder: Path) -> dict:
+    """Return the figures of both ways to batch for the transformer."""
+    import torch
+
+    from engine.experiment import make_inputs
+    from engine.settings import training_settings
+
+    data = training_data(sentences, data_folder)
+    settings = training_settings("paper", "transformer")
+    inputs = make_inputs(data, settings, torch.device("cpu"))
+    risk_of = risk_of_labels(data)
+    systems = {
+        "random": random_batches(data, inputs, settings, risk_of),
+        "ours": ours(data, inputs, settings, risk_of),
+    }
+    tokens = len(data.labels)
+    return {"tokens": tokens, "systems": measure(systems, tokens, repeats)}
+
+
+def random_batches(data, inputs, settings, risk_of) -> System:
+    """Return the engine's tagger trained on sentences of any length in a batch."""
+    import numpy as np
+    import torch
+
+    from engine.experiment import make_tagger
+
+    tagger = make_tagger(inputs, len(data.types) + 1, settings, SEED, torch.device("cpu"))
+    optimizer = torch.optim.Adam(tagger.parameters(), lr=settings.learning_rate, fused=True)
+    count = len(data.sentences)
+
+    def batches(order: np.ndarray) -> Iterator[np.ndarray]:
+        for first in range(0, len(order), settings.batch_size):
+            yield order[first : first + settings.batch_size]
+
+    def train_pass(order: np.ndarray) -> None:
+        tagger.train()
+        for chosen in batches(order):
+            batch = inputs.batch(chosen)
+            risk = risk_of(tagger(batch).softmax(dim=1), batch.tokens)
+            optimizer.zero_grad(set_to_none=True)
+            risk.objective.backward()
+            optimizer.step()
+
+    def predict_pass() -> None:
+        tagger.eval()
+        with torch.inference_mode():
+            for chosen in batches(np.arange(count)):
+                tagger(inputs.batch(chosen)).softmax(dim=1).numpy()
+
+    def train(number: int) -> float:
+        order = np.random.default_rng(number).permutation(count)
+        return timed(lambda: train_pass(order))
+
+    train_pass(np.arange(min(settings.batch_size, count)))
+    return System(train, lambda: timed(predict_pass))
+
+
+# ---- a large text ---------------------------------------------------------------------------
+
+
+def make_run(folder: Path, data_folder: Path) -> dict:
+    """Train a tagger for a moment, so that it finds about as much as a real one, and save it."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from bench.data import SETTINGS, load
+    from engine.experiment import run_supervised
+    from engine.runs import save_run
+    from engine.settings import training_settings
+    from engine.text import classes_from_spans, spans_from_tags
+
+    data = training_data(0, data_folder)
+    _, tags, _ = load(SETTING, data_folder)
+    types = SETTINGS[SETTING].types
+    gold = [classes_from_spans(spans_from_tags(of), len(of), types) for of in tags[:1000]]
+    data = replace(
+        data, sentences=data.sentences[:1000], labels=np.concatenate(gold).astype(np.int16)
+    )
+    settings = replace(
+        training_settings("paper"), method="supervised", epochs=2, batch_size=10,
+        learning_rate=2e-3,
+    )  # fmt: skip
+    save_run(folder / "run", run_supervised(data, settings), data=data)
+    return {}
+
+
+def run_predict(folder: Path, token_count: int, data_folder: Path) -> dict:
+    """Return speed and memory of a saved run on a text of so many tokens."""
+    from bench.data import load
+    from bench.matching import make_text
+    from engine.commands.predict import groups
+    from engine.commands.train import predict_documents
+    from engine.runs import load_run
+    from engine.tokenization import make_tokenized_document
+
+    texts = load(SETTING, data_folder)[0]
+    sentences = [line.split(" ") for line in make_text(token_count, texts)]
+    started = perf_counter()
+    documents = [
+        make_tokenized_document(str(first), sentences[first : first + SENTENCES_A_DOCUMENT])
+        for first in range(0, len(sentences), SENTENCES_A_DOCUMENT)
+    ]
+    prepare = perf_counter() - started
+    del sentences
+    trained = load_run(folder / "run")
+    before = peak_mb()
+    entities: dict[str, tuple] = {}
+    started = perf_counter()
+    for group in groups(documents):
+        entities |= predict_documents(trained, group, "run")
+    seconds = perf_counter() - started
+    return {
+        "tokens": token_count,
+        "prepare_seconds": round(prepare, 2),
+        "predict_seconds": round(seconds, 2),
+        "predict_tokens_per_second": round(token_count / seconds),
+        "before_mb": before,
+        "peak_mb": peak_mb(),
+        "entities": sum(map(len, entities.values())),
+    }
+
+
+def peak_mb() -> int:
+    """Return the most memory that this process has held so far."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+# ---- cells ----------------------------------------------------------------------------------
+
+
+def run_cell(options: argparse.Namespace) -> dict:
+    """Return the figures of one cell, measured in this process."""
+    from bench.data import DATA
+    from engine.device import set_threads
+
+    part, threads, folder = options.cell
+    set_threads(int(threads))
+    data_folder = Path(options.data or DATA)
+    if part == "bilstm":
+        return run_bilstm(options.sentences, options.repeats, data_folder)
+    if part == "transformer":
+        return run_transformer(options.transformer_sentences, options.repeats, data_folder)
+    if part == "make_run":
+        return make_run(Path(folder), data_folder)
+    return run_predict(Path(folder), options.predict_tokens, data_folder)
+
+
+def start_cell(options: argparse.Namespace, part: str, threads: int, folder: str = "") -> dict:
+    """Run a cell in a process of its own and return its figures, or {"failed": why}."""
+    command = [sys.executable, "-m", "bench.training", "--cell", part, str(threads), folder]
+    for name in ("sentences", "transformer_sentences", "predict_tokens", "repeats", "data"):
+        command += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
+    done = subprocess.run(
+        command,
+        cwd=environment.ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+    )
+    row = {"part": part, "threads": threads}
+    if done.returncode:
+        why = (done.stderr.strip().splitlines() or [f"code {done.returncode}"])[-1]
+        return row | {"failed": why}
+    return row | json.loads(done.stdout.splitlines()[-1])
+
+
+# ---- the table ------------------------------------------------------------------------------
+
+
+def add_ratios(row: dict) -> None:
+    """Add each system's speed as a multiple of the slow loop's and as a share of the floor's."""
+    systems = {system["system"]: system for system in row["systems"]}
+    slow = systems.get("plain") or systems["random"]
+    for system in systems.values():
+        for stage in ("train", "predict"):
+            name = f"{stage}_tokens_per_second"
+            system[f"{stage}_to_slow"] = round(system[name] / slow[name], 2)
+            if "floor" in systems:
+                system[f"{stage}_of_floor"] = round(system[name] / systems["floor"][name], 3)
+
+
+def show_head() -> None:
+    print(
+        f"{'encoder':<12}{'threads':>8} {'system':<8}{'train s':>9}{'tokens/s':>10}{'x plain':>9}"
+        f"{'of floor':>10}{'predict s':>11}{'tokens/s':>10}{'x plain':>9}{'of floor':>10}",
+        flush=True,
+    )
+
+
+def show(row: dict) -> None:
+    """Print a cell's lines of the table."""
+    head = f"{row['part']:<12}{row['threads']:>8} "
+    if "failed" in row:
+        print(f"{head}failed: {row['failed']}", flush=True)
+        return
+    for system in row["systems"]:
+        line = f"{head}{system['system']:<8}"
+        for stage, width in (("train", 9), ("predict", 11)):
+            of_floor = system.get(f"{stage}_of_floor")
+            line += (
+                f"{system[f'{stage}_seconds']:>{width}.2f}"
+                f"{system[f'{stage}_tokens_per_second']:>10,}{system[f'{stage}_to_slow']:>9.2f}"
+                f"{'' if of_floor is None else f'{of_floor:.0%}':>10}"
+            )
+        print(line, flush=True)
+
+
+def show_predict(row: dict) -> None:
+    """Print the figures of the large text."""
+    if "failed" in row:
+        print(f"predicting a large text failed: {row['failed']}")
+        return
+    print(
+        f"\npredicting {row['tokens']:,} tokens, {row['threads']} thread(s): "
+        f"{row['predict_seconds']:.1f} s, {row['predict_tokens_per_second']:,} tokens/s, "
+        f"{row['entities']:,} entities; {row['before_mb']:,} MB before, {row['peak_mb']:,} MB peak",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    number = {"type": int, "metavar": "N"}
+    parser.add_argument(
+        "--sentences", **number, default=SENTENCES, help="BiLSTM; 0 = all (%(default)s)"
+    )
+    parser.add_argument(
+        "--transformer-sentences", **number, default=TRANSFORMER_SENTENCES, help="(%(default)s)"
+    )
+    parser.add_argument("--predict-tokens", **number, default=PREDICT_TOKENS, help="(%(default)s)")
+    parser.add_argument("--parts", default=",".join(PARTS), help="with commas (%(default)s)")
+    parser.add_argument("--threads", default="1,2", help="with commas (%(default)s)")
+    parser.add_argument("--repeats", **number, default=REPEATS, help="(%(default)s)")
+    parser.add_argument("--data", default="", help="benchmark data (../shared/data)")
+    parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.cell:
+        print(json.dumps(run_cell(options)))
+        return
+    parts = options.parts.split(",")
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    threads = [int(count) for count in options.threads.split(",")]
+    rows = []
+    show_head()
+    for part in (part for part in parts if part != "predict"):
+        for count in threads:
+            rows.append(start_cell(options, part, count))
+            if "failed" not in rows[-1]:
+                add_ratios(rows[-1])
+            show(rows[-1])
+    if "predict" in parts:
+        with tempfile.TemporaryDirectory(prefix="glossa_bench_") as folder:
+            made = start_cell(options, "make_run", 1, folder)
+            for count in threads:
+                row = made if "failed" in made else start_cell(options, "predict", count, folder)
+                rows.append(row)
+                show_predict(row)
+    environment.finish({"benchmark": "training", "seed": SEED, "cells": rows})
+
+
+if __name__ == "__main__":
+    main()

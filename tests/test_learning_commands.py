@@ -1,0 +1,139 @@
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from engine.__main__ import main
+
+SAMPLE = Path(__file__).parent.parent / "sample_data"
+SMALL = ["--preset", "quick", "--set", "epochs=1", "confidence_epochs=1", "hidden_size=16"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Twelve documents of the sample, its dictionaries, and one trained run of each method."""
+    folder = tmp_path_factory.mktemp("learning")
+    lines = (SAMPLE / "train.jsonl").read_text(encoding="utf-8").splitlines()
+    (folder / "text.jsonl").write_text("\n".join(lines[:12]), encoding="utf-8")
+    code = main(["train", str(folder / "text.jsonl"), *dictionaries(), *gold(), *SMALL,
+                 "--workers", "2", "--out", str(folder / "runs")])  # fmt: skip
+    assert code == 0
+    return folder
+
+
+def dictionaries():
+    return ["--dictionary", *map(str, sorted((SAMPLE / "dictionary").glob("*.txt")))]
+
+
+def gold():
+    return ["--gold", str(SAMPLE / "gold.csv")]
+
+
+def run(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_train_leaves_a_finished_run_of_each_method(folder):
+    for method in ("mpn", "mpu", "conf_mpu"):
+        card = json.loads((folder / "runs" / f"{method}-seed0" / "run.json").read_text())
+        assert card["settings"]["method"] == method
+        assert len(card["history"]) == 1
+        assert card["scores"]["train"].keys() == {"precision", "recall", "f1"}
+        assert (folder / "runs" / f"{method}-seed0" / "predictions.csv").exists()
+
+
+def test_train_again_keeps_the_runs_and_prints_the_comparison(capsys, folder):
+    weights = folder / "runs" / "mpn-seed0" / "tagger-0.safetensors"
+    before = weights.stat().st_mtime_ns
+    code, out, err = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *gold(), *SMALL,
+                         "--out", folder / "runs")  # fmt: skip
+    assert code == 0
+    assert weights.stat().st_mtime_ns == before
+    assert [line.split()[0] for line in out.split("against gold")[1].splitlines()[4:8]] == [
+        "dictionary",
+        "Conf-MPU",
+        "MPU",
+        "MPN",
+    ]
+    assert "epoch" not in err
+
+
+def test_train_reports_epochs_as_plain_lines_in_a_pipe(capsys, folder, tmp_path):
+    code, out, err = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *SMALL,
+                         "--methods", "mpn", "--out", tmp_path / "runs")  # fmt: skip
+    assert code == 0
+    assert re.search(r"^MPN, training: epoch 1 of 1, risk .*, about 0 s to go$", err, re.M)
+    assert "\r" not in err
+    assert "these are counts and agreement, not accuracy" in out
+
+
+def test_predict_writes_entities_of_new_text(capsys, folder, tmp_path):
+    lines = (SAMPLE / "score.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "new.jsonl").write_text("\n".join(lines[:3]), encoding="utf-8")
+    code, out, _ = run(capsys, "predict", "--run", folder / "runs" / "conf_mpu-seed0",
+                       tmp_path / "new.jsonl", "--out", tmp_path / "e.csv")  # fmt: skip
+    rows = list(csv.DictReader((tmp_path / "e.csv").open(encoding="utf-8")))
+    texts = {r["id"]: r["text"] for r in map(json.loads, lines[:3])}
+    assert code == 0
+    assert f"Wrote {len(rows):,} rows" in out
+    for row in rows:
+        assert texts[row["doc_id"]][int(row["start"]) : int(row["end"])] == row["text"]
+        assert row["method"] == "conf_mpu"
+        assert 0 <= float(row["score"]) <= 1
+
+
+def test_curve_writes_a_point_for_every_cell_and_resumes(capsys, folder, tmp_path):
+    arguments = ["curve", folder / "text.jsonl", *dictionaries(), *gold(), *SMALL, "--methods",
+                 "mpn", "--fractions", "50,100", "--out", tmp_path / "curve.csv"]  # fmt: skip
+    code, _, _ = run(capsys, *arguments)
+    rows = list(csv.DictReader((tmp_path / "curve.csv").open(encoding="utf-8")))
+    assert code == 0
+    assert [(r["fraction"], r["method"]) for r in rows] == [
+        ("50", "dictionary"),
+        ("50", "mpn"),
+        ("100", "dictionary"),
+        ("100", "mpn"),
+    ]
+    assert float(rows[0]["token_coverage"]) < float(rows[2]["token_coverage"])
+    _, _, err = run(capsys, *arguments)
+    assert "epoch" not in err  # every cell was there already
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "tau=0.5"], '"tau" is not a setting'),
+        (["--set", "confidence_threshold=1.7"], "must be in [0, 1], got 1.7"),
+        (["--set", "epochs=many"], "expected int, got 'many'"),
+        (["--methods", "best"], '"best" is not one of'),
+        (["--methods", ","], "names none"),
+        (
+            ["--encoder", "transformer", "--set", "encoder_name=/no/such/folder"],
+            "/no/such/folder",
+        ),
+    ],
+)
+def test_bad_settings_are_one_sentence(capsys, folder, tmp_path, arguments, message):
+    code, _, err = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *arguments,
+                       "--workers", "1", "--out", tmp_path / "runs")  # fmt: skip
+    assert code == 2
+    assert message in err.splitlines()[-1]
+    assert err.splitlines()[-1].startswith("engine train: ")
+
+
+def test_predict_without_a_run_is_one_sentence(capsys, folder, tmp_path):
+    code, _, err = run(capsys, "predict", "--run", tmp_path, folder / "text.jsonl", "--out",
+                       tmp_path / "e.csv")  # fmt: skip
+    assert code == 2
+    assert "is not a finished run" in err
+
+
+def test_fractions_are_checked(capsys, folder, tmp_path):
+    code, _, err = run(capsys, "curve", folder / "text.jsonl", *dictionaries(), "--fractions",
+                       "0,50", "--out", tmp_path / "c.csv")  # fmt: skip
+    assert code == 2
+    assert "--fractions takes whole numbers from 1 to 100" in err

@@ -1,0 +1,364 @@
+"""Training is killed for real here: a subprocess gets SIGKILL at moments drawn at random."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from torch import nn
+
+from engine import files
+from engine.batches import WordInputs
+from engine.device import set_threads
+from engine.features import distinct_words
+from engine.risk import Risk, supervised_risk
+from engine.tagger import BiLstmTagger, predict_probabilities
+from engine.text import InputError
+from engine.training import Epoch, Schedule, fit
+from engine.word_shapes import casing_classes, character_ids
+
+ROOT = Path(__file__).parent.parent
+EPOCHS = 5
+
+
+def toy():
+    """Sentences of "ab…" and "xy…" words; the ones that end in y are entities."""
+    random = np.random.default_rng(0)
+    words = ["abab", "ba", "bbaa", "xyxy", "xxy", "yyxy"]
+    sentences = [[str(w) for w in random.choice(words, size=random.integers(1, 9))] for _ in range(60)]
+    labels = torch.tensor([int(w.endswith("y")) for tokens in sentences for w in tokens])
+    distinct, word_ids = distinct_words(sentences)
+    inputs = WordInputs(
+        sentences,
+        np.zeros((len(distinct), 0), np.float32),
+        character_ids(distinct)[0],
+        casing_classes(distinct),
+        word_ids=word_ids,
+        device=torch.device("cpu"),
+    )
+    return inputs, lambda probs, tokens: supervised_risk(probs, labels[tokens]), labels
+
+
+def fresh_tagger(seed=0):
+    torch.manual_seed(seed)
+    return BiLstmTagger(classes=2, vector_size=0, bit_size=0, character_size=6, hidden_size=16)
+
+
+def schedule(epochs=EPOCHS, seed=0):
+    return Schedule(epochs=epochs, batch_size=6, learning_rate=0.01, seed=seed)
+
+
+def train(epochs=EPOCHS, seed=0, **options):
+    inputs, risk_of, _ = toy()
+    tagger = fresh_tagger(seed)
+    history = fit(tagger, inputs, risk_of, schedule(epochs, seed), **options)
+    return tagger, history
+
+
+def weights(tagger):
+    return {name: value.numpy().tobytes() for name, value in tagger.state_dict().items()}
+
+
+def without_times(history):
+    return [(e.number, e.risk, e.positive, e.negative, e.bounded) for e in history]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    set_threads(1)  # as many as the subprocesses, so that sums are rounded alike
+    yield
+    set_threads(before)
+
+
+@pytest.fixture(scope="module")
+def straight():
+    return train()
+
+
+# ---- learning -------------------------------------------------------------------------------
+
+
+def test_risk_falls_on_what_can_be_learned():
+    inputs, risk_of, labels = toy()
+    tagger = fresh_tagger()
+    history = fit(tagger, inputs, risk_of, schedule(epochs=12))
+    assert [e.number for e in history] == list(range(1, 13))
+    assert history[-1].risk < 0.1 * history[0].risk
+    assert (predict_probabilities(tagger, inputs).argmax(axis=1) == labels.numpy()).all()
+
+
+def test_epoch_records_what_it_took():
+    _, (first, *_) = train(epochs=1)
+    token_count = int(toy()[0].bounds[-1])
+    assert first.seconds > 0
+    assert first.tokens_per_second == pytest.approx(token_count / first.seconds)
+
+
+def test_same_seed_gives_the_same_weights_bit_for_bit(straight):
+    again, history = train()
+    assert weights(again) == weights(straight[0])
+    assert without_times(history) == without_times(straight[1])
+
+
+def test_another_seed_gives_other_weights(straight):
+    assert weights(train(seed=1)[0]) != weights(straight[0])
+
+
+def test_fit_leaves_the_tagger_ready_to_predict(straight):
+    assert not straight[0].training
+
+
+def test_fit_sees_only_the_sentences_asked_for():
+    inputs, risk_of, _ = toy()
+    seen = set()
+
+    def watch(probs, tokens):
+        seen.update(tokens.tolist())
+        return risk_of(probs, tokens)
+
+    only = np.array([3, 8, 21])
+    fit(fresh_tagger(), inputs, watch, schedule(epochs=2), only=only)
+    assert seen == {t for i in only for t in range(inputs.bounds[i], inputs.bounds[i + 1])}
+
+
+def test_divergence_is_one_sentence_that_says_what_to_do():
+    inputs, risk_of, _ = toy()
+
+    def diverge(probs, tokens):
+        risk = risk_of(probs, tokens)
+        return Risk(*(part * float("nan") for part in risk))
+
+    with pytest.raises(InputError) as caught:
+        fit(fresh_tagger(), inputs, diverge, schedule())
+    assert str(caught.value) == (
+        "training diverged in epoch 1 (the risk is nan). "
+        "Lower the learning rate or the entity weight"
+    )
+
+
+# ---- learning rate --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epoch", "rate"),
+    # decay 0.05, in steps of 5 epochs: 1 / (1 + 0.05 * 0), … * 5), … * 10), … * 95)
+    [(0, 0.1), (4, 0.1), (5, 0.08), (9, 0.08), (10, 0.1 / 1.5), (99, 0.1 / 5.75)],
+)
+def test_learning_rate_falls_every_five_epochs(epoch, rate):
+    assert Schedule(100, 8, 0.1).rate(epoch) == pytest.approx(rate)
+
+
+def test_learning_rate_without_decay_stays():
+    assert Schedule(100, 8, 0.1, decay=0).rate(99) == 0.1
+
+
+class Slope(nn.Module):
+    """One number that every step lowers: Adam moves it by the learning rate exactly."""
+
+    def __init__(self):
+        super().__init__()
+        self.height = nn.Parameter(torch.zeros(()))
+
+    def forward(self, batch):
+        return torch.zeros(len(batch.tokens), 2) + self.height
+
+
+def test_each_epoch_steps_at_its_own_rate():
+    inputs, _, _ = toy()
+    slope, zero = Slope(), torch.zeros(())
+    one_batch = Schedule(epochs=7, batch_size=60, learning_rate=0.1)
+    fit(slope, inputs, lambda *_: Risk(slope.height * 1, slope.height * 1, zero, zero), one_batch)
+    # Adam with a constant gradient moves by the rate: 5 * 0.1 + 2 * 0.08
+    assert slope.height.item() == pytest.approx(-0.66, abs=1e-5)
+
+
+# ---- checkpoints ----------------------------------------------------------------------------
+
+
+def test_two_epochs_and_three_more_are_five(tmp_path, straight):
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    _, first = train(epochs=2, checkpoint=checkpoint)
+    reported = []
+    # Another seed for the fresh weights: all that counts comes from the checkpoint.
+    inputs, risk_of, _ = toy()
+    tagger = fresh_tagger(seed=99)
+    history = fit(
+        tagger, inputs, risk_of, schedule(), checkpoint=checkpoint, on_epoch=reported.append
+    )
+    assert weights(tagger) == weights(straight[0])
+    assert history[:2] == first
+    assert reported == history[2:]
+    assert without_times(history) == without_times(straight[1])
+
+
+def test_a_finished_checkpoint_is_not_trained_again(tmp_path, straight):
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    _, history = train(checkpoint=checkpoint)
+    reported = []
+    tagger, again = train(checkpoint=checkpoint, on_epoch=reported.append)
+    assert (reported, again) == ([], history)
+    assert weights(tagger) == weights(straight[0])
+
+
+def test_checkpoint_is_on_disk_before_its_epoch_is_reported(tmp_path):
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    stored = []
+    train(checkpoint=checkpoint, on_epoch=lambda _: stored.append(len(stored_history(checkpoint))))
+    assert stored == [1, 2, 3, 4, 5]
+
+
+def stored_history(checkpoint):
+    with safe_open(checkpoint, framework="pt") as stored:
+        return [Epoch(**record) for record in json.loads(stored.metadata()["history"])]
+
+
+def test_checkpoint_is_safetensors_with_weights_optimizer_and_history(tmp_path, straight):
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    tagger, history = train(checkpoint=checkpoint)
+    with safe_open(checkpoint, framework="pt") as stored:
+        names = set(stored.keys())
+        assert torch.equal(stored.get_tensor("tagger.head.2.bias"), tagger.head[2].bias)
+    assert {n.split(".")[0] for n in names} == {"tagger", "optimizer"}
+    assert {n.split(".")[1] for n in names if n.startswith("o")} == {
+        "step", "exp_avg", "exp_avg_sq"
+    }  # fmt: skip
+    assert stored_history(checkpoint) == history
+    # The length of a JSON header, then the header: neither a pickle nor a zip of pickles.
+    content = checkpoint.read_bytes()
+    assert json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    assert os.listdir(tmp_path) == ["checkpoint.safetensors"]
+
+
+# ---- cancel ---------------------------------------------------------------------------------
+
+
+def test_cancel_returns_within_two_seconds_as_after_the_last_whole_epoch(tmp_path, straight):
+    inputs, risk_of, _ = toy()
+    tagger, stop, set_at = fresh_tagger(), threading.Event(), []
+
+    def set_stop():
+        set_at.append(time.monotonic())
+        stop.set()
+
+    def slow(probs, tokens):
+        time.sleep(0.4)  # ten batches: an epoch of four seconds
+        return risk_of(probs, tokens)
+
+    fit(tagger, inputs, risk_of, schedule(2), checkpoint=tmp_path / "c")
+    threading.Timer(0.6, set_stop).start()
+    history = fit(
+        tagger, inputs, slow, schedule(), checkpoint=tmp_path / "c", should_stop=stop.is_set
+    )
+    assert time.monotonic() - set_at[0] < 2
+    assert len(history) == 2
+    assert weights(tagger) == weights(train(epochs=2)[0])
+    assert not tagger.training
+    # Adam's memory was put back too: going on gives what was never stopped.
+    assert weights(train(checkpoint=tmp_path / "c")[0]) == weights(straight[0])
+
+
+def test_cancel_in_the_first_epoch_leaves_the_tagger_as_it_came():
+    inputs, risk_of, _ = toy()
+    answers = iter([False, False, False, True])
+    tagger = fresh_tagger()
+    history = fit(tagger, inputs, risk_of, schedule(), should_stop=lambda: next(answers))
+    assert history == []
+    assert weights(tagger) == weights(fresh_tagger())
+
+
+def test_a_run_that_may_be_stopped_and_is_not_gives_the_same_weights(straight):
+    assert weights(train(should_stop=lambda: False)[0]) == weights(straight[0])
+
+
+# ---- kill -9 --------------------------------------------------------------------------------
+
+
+def train_to_be_killed(checkpoint, hang_in_epoch=0):
+    """Run by the subprocess; `hang_in_epoch` stops in the middle of writing that checkpoint."""
+    set_threads(1)
+    inputs, risk_of, _ = toy()
+    epochs_done = []
+
+    def slow(probs, tokens):
+        time.sleep(0.01)
+        return risk_of(probs, tokens)
+
+    def hang(_descriptor):
+        if len(epochs_done) == hang_in_epoch - 1:
+            sys.stdout.write("writing\n")
+            sys.stdout.flush()
+            time.sleep(60)
+
+    if hang_in_epoch:
+        files.os.fsync = hang
+    sys.stdout.write("training\n")
+    sys.stdout.flush()
+    fit(
+        fresh_tagger(),
+        inputs,
+        slow,
+        schedule(),
+        checkpoint=Path(checkpoint),
+        on_epoch=epochs_done.append,
+    )
+
+
+def start(checkpoint, hang_in_epoch=0):
+    code = (
+        "from tests.test_training import train_to_be_killed as train;"
+        f"train({str(checkpoint)!r}, {hang_in_epoch})"
+    )
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    )
+
+
+def kill(process, after_line, delay=0.0):
+    with process:
+        assert any(line.strip() == after_line for line in process.stdout)
+        time.sleep(delay)
+        os.kill(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_killed_at_random_moments_training_goes_on_to_the_same_weights(tmp_path, straight):
+    checkpoints = [tmp_path / str(i) / "checkpoint.safetensors" for i in range(3)]
+    random = np.random.default_rng()
+    # Five epochs take at least half a second there.
+    delays = [random.uniform(0, 0.1), random.uniform(0.1, 0.3), random.uniform(0.3, 0.45)]
+    for checkpoint, delay in zip(checkpoints, delays, strict=True):
+        kill(start(checkpoint), "training", delay)
+        tagger, history = train(checkpoint=checkpoint)
+        assert weights(tagger) == weights(straight[0]), f"killed after {delay} s"
+        assert without_times(history) == without_times(straight[1])
+
+
+def test_killed_while_it_writes_a_checkpoint_training_goes_on_from_the_one_before(
+    tmp_path, straight
+):
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    kill(start(checkpoint, hang_in_epoch=3), "writing")
+    (leftover,) = tmp_path.glob(".*.part")
+    assert len(stored_history(checkpoint)) == 2
+    leftover.write_bytes(leftover.read_bytes()[:1000])  # as a full disk or a slow one leaves it
+    reported = []
+    tagger, _ = train(checkpoint=checkpoint, on_epoch=reported.append)
+    assert [e.number for e in reported] == [3, 4, 5]
+    assert weights(tagger) == weights(straight[0])
+
+
+def test_killed_while_it_writes_the_first_checkpoint_training_begins_anew(tmp_path, straight):
+    (tmp_path / ".checkpoint.safetensors.a1b2c3.part").write_bytes(b"\x10\x00\x00")
+    tagger, history = train(checkpoint=tmp_path / "checkpoint.safetensors")
+    assert len(history) == EPOCHS
+    assert weights(tagger) == weights(straight[0])
