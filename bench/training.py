@@ -14,7 +14,8 @@ risk (MPN) and the same number of threads for every system, which take turns in 
 
 A system's figure is its fastest of --repeats passes, tokens counted without padding. Then a trained
 run predicts a large text as `python -m engine predict` does, in a process of its own: "before" is
-its memory with the run loaded and all documents in it, "peak" the most it ever held.
+its memory with the run loaded and all documents in it, "peak" the most it ever held. "others" is
+how many processors other programs kept busy meanwhile: what it should be is near 0.
 
     python -m bench.training [--sentences N] [--transformer-sentences N] [--predict-tokens N]
                              [--parts bilstm,transformer,predict] [--threads 1,2] [--repeats N]
@@ -287,12 +288,10 @@ def floor(data, inputs, settings) -> System:
     import torch
 
     from engine.batches import prediction_batches, training_batches
-    from engine.word_shapes import CASING_CLASSES
+    from engine.experiment import make_tagger
 
-    hidden, classes = settings.hidden_size, len(data.types) + 1
-    features = (
-        inputs.vector_size + settings.character_size + len(CASING_CLASSES) + inputs.extra_size
-    )
+    tagger = make_tagger(inputs, len(data.types) + 1, settings, SEED, torch.device("cpu"))
+    features, hidden = tagger.lstm.input_size, tagger.lstm.hidden_size
     lengths = np.diff(inputs.bounds)
     generator = torch.Generator().manual_seed(SEED)
 
@@ -300,7 +299,8 @@ def floor(data, inputs, settings) -> System:
         return torch.randn(shape, generator=generator)
 
     in_weights, step_weights = matrix(features, 4 * hidden), matrix(hidden, 4 * hidden)
-    head_weights = (matrix(2 * hidden, HEAD_SIZE), matrix(HEAD_SIZE, classes))
+    linear = [layer for layer in tagger.head if isinstance(layer, torch.nn.Linear)]
+    head_weights = [matrix(layer.in_features, layer.out_features) for layer in linear]
     longest = np.sort(lengths)
     most = max(
         PREDICTION_TOKENS + int(longest[-1]), int(longest[-settings.batch_size :].sum())
@@ -447,7 +447,7 @@ def run_predict(folder: Path, token_count: int, data_folder: Path) -> dict:
     from bench.data import load
     from bench.matching import make_text
     from engine.commands.predict import groups
-    from engine.commands.train import predict_documents
+    from engine.experiment import predict_documents
     from engine.runs import load_run
     from engine.tokenization import make_tokenized_document
 
@@ -508,6 +508,7 @@ def start_cell(options: argparse.Namespace, part: str, threads: int, folder: str
     command = [sys.executable, "-m", "bench.training", "--cell", part, str(threads), folder]
     for name in ("sentences", "transformer_sentences", "predict_tokens", "repeats", "data"):
         command += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
+    started, busy, own = perf_counter(), _busy_seconds(), _own_seconds()
     done = subprocess.run(
         command,
         cwd=environment.ROOT,
@@ -516,10 +517,29 @@ def start_cell(options: argparse.Namespace, part: str, threads: int, folder: str
         text=True,
     )
     row = {"part": part, "threads": threads}
+    others = _busy_seconds() - busy - (_own_seconds() - own)
+    row["others"] = round(max(others, 0) / (perf_counter() - started), 2)
     if done.returncode:
         why = (done.stderr.strip().splitlines() or [f"code {done.returncode}"])[-1]
         return row | {"failed": why}
     return row | json.loads(done.stdout.splitlines()[-1])
+
+
+def _busy_seconds() -> float:
+    """Processor time of all programs on the machine; 0 where /proc does not tell."""
+    try:
+        fields = Path("/proc/stat").read_text(encoding="ascii").split()
+    except OSError:
+        return 0.0
+    user, nice, system = map(int, fields[1:4])
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK")
+
+
+def _own_seconds() -> float:
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
 
 
 # ---- the table ------------------------------------------------------------------------------
@@ -540,7 +560,8 @@ def add_ratios(row: dict) -> None:
 def show_head() -> None:
     print(
         f"{'encoder':<12}{'threads':>8} {'system':<8}{'train s':>9}{'tokens/s':>10}{'x plain':>9}"
-        f"{'of floor':>10}{'predict s':>11}{'tokens/s':>10}{'x plain':>9}{'of floor':>10}",
+        f"{'of floor':>10}{'predict s':>11}{'tokens/s':>10}{'x plain':>9}{'of floor':>10}"
+        f"{'others':>8}",
         flush=True,
     )
 
@@ -560,7 +581,7 @@ def show(row: dict) -> None:
                 f"{system[f'{stage}_tokens_per_second']:>10,}{system[f'{stage}_to_slow']:>9.2f}"
                 f"{'' if of_floor is None else f'{of_floor:.0%}':>10}"
             )
-        print(line, flush=True)
+        print(f"{line}{row['others']:>8.2f}", flush=True)
 
 
 def show_predict(row: dict) -> None:
@@ -571,7 +592,8 @@ def show_predict(row: dict) -> None:
     print(
         f"\npredicting {row['tokens']:,} tokens, {row['threads']} thread(s): "
         f"{row['predict_seconds']:.1f} s, {row['predict_tokens_per_second']:,} tokens/s, "
-        f"{row['entities']:,} entities; {row['before_mb']:,} MB before, {row['peak_mb']:,} MB peak",
+        f"{row['entities']:,} entities; {row['before_mb']:,} MB before, "
+        f"{row['peak_mb']:,} MB peak; others {row['others']:.2f}",
         flush=True,
     )
 

@@ -1,10 +1,11 @@
 """Several methods are trained on the same data, side by side where there are cores."""
 
+import hashlib
 import multiprocessing
 import queue
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from engine.device import choose_device, set_threads
 from engine.dictionary import Dictionary
 from engine.experiment import OnProgress, Progress, TrainingData, run
-from engine.runs import is_finished_run, save_run
+from engine.runs import data_fingerprint, is_finished_run, save_run
 from engine.settings import Settings
 
 # Conf-MPU trains two taggers, so it starts first and the shorter ones fill the other core.
@@ -46,7 +47,7 @@ def compare(
 ) -> dict[str, Path]:
     """Train every method with the same data, priors and seed; return their run folders.
 
-    A run that is in `folder` already, from the same data and settings, is kept as it is.
+    A run that is in `folder` already, from the same data, priors and settings, is kept as it is.
     """
     data = replace(data, cache=data.cache or folder / "cache")
     tasks = {
@@ -74,7 +75,11 @@ def train_all(
 
     One worker trains in this process, with the threads it has; a GPU is never shared.
     """
-    waiting = [task for task in tasks if not is_finished_run(task.folder, task.data, task.settings)]
+    waiting = [
+        task
+        for task in tasks
+        if not is_finished_run(task.folder, task.data, task.priors, task.settings)
+    ]
     if workers < 2 or len(waiting) < 2 or choose_device().type != "cpu":
         for task in waiting:
             if not (should_stop and should_stop()):
@@ -85,7 +90,10 @@ def train_all(
         channel, stop = manager.Queue(), manager.Event()
         with ProcessPoolExecutor(min(workers, len(waiting)), mp_context=context) as pool:
             running = [pool.submit(_train_in_worker, task, channel, stop) for task in waiting]
-            _relay(running, channel, stop, on_progress, should_stop)
+            try:
+                _relay(running, channel, stop, on_progress, should_stop)
+            finally:
+                stop.set()  # when listening failed, the workers must not train to their end
 
 
 def _relay(
@@ -122,11 +130,20 @@ def _train(
         task.data,
         task.priors,
         task.settings,
-        checkpoint=task.folder / "checkpoint.safetensors",
+        checkpoint=_checkpoint(task),
         on_progress=on_progress,
         should_stop=should_stop,
     )
     if should_stop and should_stop():
         return
     save_run(task.folder, trained, data=task.data, dictionaries=task.dictionaries)
-    (task.folder / "checkpoint.safetensors").unlink(missing_ok=True)
+    # Checkpoints of other settings too, and what a kill left half-written.
+    for path in (*task.folder.glob("checkpoint*"), *task.folder.glob(".checkpoint*.part")):
+        path.unlink(missing_ok=True)
+
+
+def _checkpoint(task: Task) -> Path:
+    """A file named by all that decides the weights, so that nothing else is ever resumed."""
+    parts = (data_fingerprint(task.data), task.priors.tolist(), asdict(task.settings))
+    key = hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+    return task.folder / f"checkpoint-{key}.safetensors"

@@ -14,6 +14,8 @@ from engine.settings import Settings
 from engine.tagger import predict_probabilities
 from engine.training import Epoch, Schedule, fit
 
+_NEAREST = 1e-6  # to 0 and 1, which a softmax of float32 reaches but no estimate should
+
 MakeTagger = Callable[[int, int], nn.Module]  # (classes, seed) -> a fresh tagger
 
 
@@ -21,7 +23,7 @@ MakeTagger = Callable[[int, int], nn.Module]  # (classes, seed) -> a fresh tagge
 class Confidence:
     """How likely each token is to be part of an entity, whatever its type."""
 
-    values: npt.NDArray[np.float32]  # (tokens,), lambda
+    values: npt.NDArray[np.float32]  # (tokens,), lambda, above 0 and below 1
     histories: tuple[tuple[Epoch, ...], ...]  # one a tagger: seeds, and folds within them
 
 
@@ -58,7 +60,7 @@ def estimate_confidence(
             )
             histories.append(tuple(history))
             _add_scores(values, tagger, inputs, score)
-    values /= settings.confidence_seeds
+    values = (values / settings.confidence_seeds).clip(_NEAREST, 1 - _NEAREST)
     return Confidence(values.astype(np.float32), tuple(histories))
 
 
@@ -110,7 +112,8 @@ def _folds(
 def _add_scores(
     values: npt.NDArray[np.float64], tagger: nn.Module, inputs: Inputs, only: _Sentences | None
 ) -> None:
-    probs = predict_probabilities(tagger, inputs, only=only)[:, 1]
+    # The last column is that of entities, and the only one when there is nothing to score.
+    probs = predict_probabilities(tagger, inputs, only=only)[:, -1]
     if only is None:
         values += probs
         return

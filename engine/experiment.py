@@ -52,8 +52,8 @@ class Progress:
 
     method: str
     stage: str  # "confidence" or "training"
-    epoch: Epoch
-    epochs: int  # of this stage
+    epoch: Epoch  # its number counts through all taggers of the stage
+    epochs: int  # of this stage, all taggers together
     seconds_left: float  # of the whole run, from the epochs so far
 
 
@@ -91,7 +91,8 @@ def run(
     check_data(data, priors)
     device = choose_device()
     inputs = make_inputs(data, settings, device)
-    clock = _Clock(settings, on_progress, has_confidence=confidence is not None)
+    parts = _parts(data, priors, settings)
+    clock = _Clock(settings, on_progress, has_confidence=confidence is not None, taggers=len(parts))
     if settings.method == "conf_mpu" and confidence is None:  # costs a second training
         confidence = estimate_confidence(
             inputs,
@@ -103,15 +104,15 @@ def run(
             should_stop=should_stop,
         )
     taggers, history = [], []
-    for part in _parts(data, priors, settings):
+    for i, part in enumerate(parts):
         tagger = make_tagger(inputs, len(part.priors), settings, settings.seed, device)
         history += fit(
             tagger,
             inputs,
             _risk_of(part, settings, confidence, device),
             schedule(settings),
-            checkpoint=checkpoint,
-            on_epoch=clock.of("training"),
+            checkpoint=_checkpoint_of(checkpoint, i),
+            on_epoch=clock.of("training", tagger=i),
             should_stop=should_stop,
         )
         taggers.append(tagger)
@@ -143,6 +144,8 @@ def run_supervised(
 
 def probabilities(trained: Run, sentences: Sequence[Sequence[str]]) -> npt.NDArray[np.float32]:
     """Return (tokens, classes) probabilities of new sentences."""
+    if not any(sentences):
+        return np.zeros((0, len(trained.types) + 1), np.float32)
     data = TrainingData(sentences, np.zeros(0, np.int16), trained.types, trained.lexicon)
     inputs = make_inputs(data, trained.settings, _device_of(trained.taggers[0]))
     return weigh(_predict(trained, inputs), trained.odds)
@@ -282,6 +285,13 @@ def _parts(data: TrainingData, priors: npt.NDArray[np.float64], settings: Settin
     ]
 
 
+def _checkpoint_of(checkpoint: Path | None, part: int) -> Path | None:
+    """Each part has a file of its own; otherwise the second would go on from the first's end."""
+    if checkpoint is None or part == 0:
+        return checkpoint
+    return checkpoint.with_stem(f"{checkpoint.stem}-{part}")
+
+
 def _risk_of(
     part: _Part, settings: Settings, confidence: Confidence | None, device: torch.device
 ) -> Callable[[Tensor, Tensor], Risk]:
@@ -320,28 +330,50 @@ class _Clock:
     """Turns epochs into progress with a measured time to go."""
 
     def __init__(
-        self, settings: Settings, on_progress: OnProgress | None, *, has_confidence: bool
+        self,
+        settings: Settings,
+        on_progress: OnProgress | None,
+        *,
+        has_confidence: bool,
+        taggers: int = 1,
     ) -> None:
         self._on_progress, self._method = on_progress, settings.method
-        taggers = settings.confidence_seeds * max(1, settings.confidence_folds)
+        scorers = settings.confidence_seeds * max(1, settings.confidence_folds)
         needs_confidence = settings.method == "conf_mpu" and not has_confidence
         self._epochs = {
-            "confidence": settings.confidence_epochs * taggers * needs_confidence,
-            "training": schedule(settings).epochs,
+            "confidence": settings.confidence_epochs * scorers * needs_confidence,
+            "training": schedule(settings).epochs * taggers,
         }
-        self._done = 0
+        self._per_tagger = schedule(settings).epochs
+        self._heard = {"confidence": 0, "training": 0}
         self._seconds = 0.0
 
-    def of(self, stage: str) -> Callable[[Epoch], None] | None:
+    def of(self, stage: str, tagger: int = 0) -> Callable[[Epoch], None] | None:
         if self._on_progress is None:
             return None
         on_progress = self._on_progress
 
         def report(epoch: Epoch) -> None:
-            self._done += 1
+            self._heard[stage] += 1
             self._seconds += epoch.seconds
-            left = max(sum(self._epochs.values()) - self._done, 0) * self._seconds / self._done
-            on_progress(Progress(self._method, stage, epoch, self._epochs[stage], left))
+            left = self._epochs["training"]
+            if stage == "training":
+                # A resumed run has epochs that were not heard of here.
+                number = tagger * self._per_tagger + epoch.number
+                left -= number
+            else:
+                number = self._heard[stage]
+                left += self._epochs[stage] - number
+            seconds_left = left * self._seconds / sum(self._heard.values())
+            on_progress(
+                Progress(
+                    self._method,
+                    stage,
+                    replace(epoch, number=number),
+                    self._epochs[stage],
+                    seconds_left,
+                )
+            )
 
         return report
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import safe_open
+import numpy.typing as npt
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import nn
 
@@ -27,6 +28,12 @@ from engine.training import Epoch
 
 _LAYOUT = 1  # of the folder; raised when an older reader could not read it
 _CARD = "run.json"
+_CARD_KEYS = frozenset(
+    (
+        "run_id", "made_at", "settings", "types", "priors", "history", "confidence_histories",
+        "data_fingerprint", "dictionary_fingerprint", "versions", "taggers", "odds", "scores",
+    )
+)  # fmt: skip
 _PACKAGES = ("torch", "transformers", "numpy", "flashtext", "seqeval", "sentencex")
 
 
@@ -45,8 +52,13 @@ class Card:
 
 
 def data_fingerprint(data: TrainingData) -> str:
-    """Return a short hash of the sentences and their labels."""
+    """Return a short hash of the sentences, their labels and what they are looked up in."""
     digest = hashlib.sha256(data.labels.tobytes())
+    digest.update(ascii(data.types).encode())
+    if data.lexicon is not None:
+        lexicon = data.lexicon
+        parts = (fingerprint(lexicon.dictionaries), lexicon.options, lexicon.types)
+        digest.update(ascii((*parts, lexicon.tokens_given)).encode())
     for tokens in data.sentences:
         digest.update("\x1f".join(tokens).encode("utf-8", "surrogatepass"))
         digest.update(b"\n")
@@ -62,6 +74,7 @@ def save_run(
     scores: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the run to `folder`; its card last, so a folder with a card is whole."""
+    (folder / _CARD).unlink(missing_ok=True)  # of an earlier run, whose weights go now
     for i, tagger in enumerate(trained.taggers):
         tensors = {name: t.detach().cpu().contiguous() for name, t in tagger.state_dict().items()}
         with written_whole(folder / f"tagger-{i}.safetensors") as out:
@@ -95,13 +108,16 @@ def save_run(
     )
 
 
-def is_finished_run(folder: Path, data: TrainingData, settings: Settings) -> bool:
-    """Return whether `folder` holds a whole run of this data and these settings."""
+def is_finished_run(
+    folder: Path, data: TrainingData, priors: npt.NDArray[np.float64], settings: Settings
+) -> bool:
+    """Return whether `folder` holds a whole run of this data, these priors and settings."""
     if not (folder / _CARD).exists():
         return False
     record = _read_card(folder)
-    same_data = record["data_fingerprint"] == data_fingerprint(data)
-    return bool(same_data and record["settings"] == asdict(settings))
+    if record["settings"] != asdict(settings) or record["priors"] != priors.tolist():
+        return False
+    return bool(record["data_fingerprint"] == data_fingerprint(data))
 
 
 def write_scores(folder: Path, scores: Mapping[str, Any]) -> None:
@@ -129,9 +145,9 @@ def read_card(folder: Path) -> Card:
 def load_run(folder: Path) -> Run:
     """Return the run in `folder`, ready to predict, wherever the folder was made."""
     record = _read_card(folder)
-    settings = Settings(**record["settings"])
+    settings = _settings_from(folder, record)
     types = tuple(record["types"])
-    lexicon = _lexicon_from(json.loads((folder / "lexicon.json").read_text(encoding="utf-8")))
+    lexicon = _read_lexicon(folder / "lexicon.json")
     device = choose_device()
     # A sentence of one token is enough to learn the sizes of the inputs.
     inputs = make_inputs(
@@ -160,7 +176,7 @@ def _load_weights(tagger: nn.Module, path: Path) -> None:
         with safe_open(path, framework="pt") as stored:
             tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
         tagger.load_state_dict(tensors)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, SafetensorError) as error:
         raise InputError(
             f"the weights in {path} do not fit this run ({str(error).splitlines()[0]}). "
             "Was the file changed, or are the word vectors of another size?"
@@ -172,13 +188,29 @@ def _read_card(folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError(f"{folder} is not a finished run: it has no {_CARD}")
     try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        layout = record["layout"]
-    except (ValueError, KeyError, TypeError):
-        raise InputError(f"{path} cannot be read; the run is damaged") from None
-    if layout > _LAYOUT:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise _damaged(path) from None
+    if not isinstance(record, dict) or not isinstance(record.get("layout"), int):
+        raise _damaged(path)
+    if record["layout"] > _LAYOUT:
         raise InputError(f"{folder} was written by a newer version of Glossa. Update this one")
+    if not record.keys() >= _CARD_KEYS:
+        raise _damaged(path)
     return record
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(
+        f"{path} cannot be read; the run is damaged. Delete its folder and train again"
+    )
+
+
+def _settings_from(folder: Path, record: dict[str, Any]) -> Settings:
+    try:
+        return Settings(**record["settings"])
+    except (TypeError, ValueError):
+        raise _damaged(folder / _CARD) from None
 
 
 def _epochs(records: list[dict[str, Any]]) -> tuple[Epoch, ...]:
@@ -190,7 +222,10 @@ def _confidence_from(folder: Path, record: dict[str, Any]) -> Confidence | None:
     if not path.exists():
         return None
     histories = tuple(_epochs(history) for history in record["confidence_histories"])
-    return Confidence(np.load(path, allow_pickle=False), histories)
+    try:
+        return Confidence(np.load(path, allow_pickle=False), histories)
+    except (OSError, ValueError, EOFError):
+        raise _damaged(path) from None
 
 
 def _lexicon_record(lexicon: Lexicon | None) -> dict[str, Any] | None:
@@ -208,8 +243,16 @@ def _lexicon_record(lexicon: Lexicon | None) -> dict[str, Any] | None:
                 "muted": sorted(dictionary.muted),
             }
             for dictionary in lexicon.dictionaries
+            if dictionary.is_enabled
         ],
     }
+
+
+def _read_lexicon(path: Path) -> Lexicon | None:
+    try:
+        return _lexicon_from(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise _damaged(path) from None
 
 
 def _lexicon_from(record: dict[str, Any] | None) -> Lexicon | None:
@@ -234,4 +277,5 @@ def _lexicon_from(record: dict[str, Any] | None) -> Lexicon | None:
 
 def _write_json(path: Path, value: object) -> None:
     with written_whole(path) as out:
-        out.write(json.dumps(value, ensure_ascii=False).encode())
+        # ASCII, because a phrase may hold half a surrogate pair, which UTF-8 cannot.
+        out.write(json.dumps(value).encode())

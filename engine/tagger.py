@@ -68,7 +68,10 @@ class BiLstmTagger(nn.Module):
         """Character CNN, once per distinct word: (words, longest) -> (words, character_size)."""
         embedded = self.dropout(self.character_embedding(characters))
         filtered: Tensor = self.character_filter(embedded.transpose(1, 2))
-        return filtered.max(dim=2).values
+        # How far a word is padded depends on the rest of the batch; padding must not win.
+        is_padding = characters == 0
+        is_padding[:, 0] = False  # all that an empty word has
+        return filtered.masked_fill(is_padding.unsqueeze(1), -torch.inf).max(dim=2).values
 
 
 def predict_probabilities(
@@ -84,4 +87,4 @@ def predict_probabilities(
             if rows is None:
                 rows = np.zeros((int(inputs.bounds[-1]), probs.shape[1]), np.float32)
             rows[batch.tokens.cpu().numpy()] = probs
-    return rows if rows is not None else np.zeros((0, 1), np.float32)
+    return rows if rows is not None else np.zeros((int(inputs.bounds[-1]), 1), np.float32)

@@ -46,8 +46,20 @@ def write(path, content):
 
 
 def run(capsys, *arguments):
+    """What a command says, without the line that describes each file it read."""
     code = main(arguments)
-    return (code, *capsys.readouterr())
+    out, err = capsys.readouterr()
+    lines = err.splitlines(keepends=True)
+    return code, out, "".join(line for line in lines if not line.startswith("read: "))
+
+
+def test_what_was_found_out_about_each_file_is_shown(capsys, folder):
+    write("a.csv", "pmid;body\n1;fever\n2;caf\xe9\n".encode("windows-1252"))
+    assert main(["convert", "a.csv", "--out", "out/a.jsonl"]) == 0
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first == (
+        'read: a.csv: table, windows-1252, delimiter ";", text in "body", id in "pmid", 2 documents'
+    )
 
 
 def label(capsys, *arguments, text="notes.jsonl", dictionaries=("Sign.txt", "Drug.txt")):
@@ -674,5 +686,5 @@ def test_tables_that_cannot_be_printed_are_an_error(capsys, folder, monkeypatch)
     with open("/dev/full", "w", encoding="utf-8") as full:
         monkeypatch.setattr(sys, "stdout", full)
         code = main(["score", "--gold", "gold.csv", "--predicted", "gold.csv"])
-    message = "engine score: the result cannot be printed: No space left on device.\n"
-    assert (code, capsys.readouterr().err) == (2, message)
+    message = "engine score: the result cannot be printed: No space left on device."
+    assert (code, capsys.readouterr().err.splitlines()[-1]) == (2, message)

@@ -43,7 +43,11 @@ def test_predictions_are_runs_of_one_class_with_the_mean_of_its_probabilities():
 def test_predictions_of_a_sentence_end_with_it():
     probs = rows([0.1, 0.9], [0.1, 0.9], [0.1, 0.9])
     found = predictions(probs, np.array([0, 2, 2, 3]), ["Drug"])
-    assert [[p.span for p in of] for of in found] == [[Span(0, 2, "Drug")], [], [Span(0, 1, "Drug")]]
+    assert [[p.span for p in of] for of in found] == [
+        [Span(0, 2, "Drug")],
+        [],
+        [Span(0, 1, "Drug")],
+    ]
 
 
 def test_no_token_gives_no_prediction():

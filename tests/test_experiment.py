@@ -50,6 +50,18 @@ SMALL = Settings(
     confidence_learning_rate=0.005,
 )
 
+# Cross-entropy learns the labels by heart, wrong negatives too; MAE would shrug some of them off.
+LEARNING = {
+    "loss": "cross_entropy",
+    "entity_weight": 3.0,
+    "dropout": 0.0,
+    "batch_size": 48,
+    "epochs": 15,
+    "confidence_epochs": 8,
+    "learning_rate": 0.02,
+    "confidence_learning_rate": 0.01,
+}
+
 
 class Planted:
     """Sentences with their gold, and labels from a dictionary of 40 % of the names."""
@@ -96,6 +108,9 @@ class Planted:
         is_hidden = (self.gold > 0) & (self.labels == 0)
         return float((probs.argmax(axis=1) == self.gold)[is_hidden].mean())
 
+    def labeled_recall(self, probs):
+        return float((probs.argmax(axis=1) == self.gold)[self.labels > 0].mean())
+
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
@@ -129,16 +144,255 @@ def test_planted_dictionary_leaves_most_entity_tokens_unlabeled(planted):
 def test_conf_mpu_finds_the_names_that_mpn_gives_up(planted):
     recalls = {}
     for method in ("mpn", "conf_mpu"):
-        settings = settings_for(method, epochs=20, confidence_epochs=8, entity_weight=3.0)
-        recalls[method] = [
-            planted.hidden_recall(
-                probabilities(
-                    run(planted.data, planted.priors, replace(settings, seed=seed)),
-                    planted.sentences,
-                )
-            )
-            for seed in range(3)
-        ]
-    means = {method: np.mean(of) for method, of in recalls.items()}
-    assert means["conf_mpu"] > 0.5, recalls
-    assert means["conf_mpu"] > means["mpn"] + 0.2, recalls
+        recalls[method] = []
+        for seed in range(3):
+            trained = run(planted.data, planted.priors, settings_for(method, seed=seed, **LEARNING))
+            probs = probabilities(trained, planted.sentences)
+            assert planted.labeled_recall(probs) > 0.9
+            recalls[method].append(planted.hidden_recall(probs))
+    mpn, conf_mpu = np.mean(recalls["mpn"]), np.mean(recalls["conf_mpu"])
+    assert conf_mpu > 0.5, recalls
+    assert conf_mpu > mpn + 0.3, recalls
+
+
+# ---- every method ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["mpn", "mpu", "conf_mpu", "bnpu", "early_stopped"])
+def test_every_method_runs_and_predicts_a_row_a_token(small, method):
+    trained = run(small.data, small.priors, settings_for(method))
+    probs = probabilities(trained, small.sentences)
+    assert probs.shape == (len(small.labels), 3)
+    assert np.isfinite(probs).all()
+    assert (trained.confidence is not None) == (method == "conf_mpu")
+
+
+def test_same_seed_gives_the_same_run(small):
+    one, other = (run(small.data, small.priors, SMALL) for _ in range(2))
+    assert np.array_equal(
+        probabilities(one, small.sentences), probabilities(other, small.sentences)
+    )
+    assert np.array_equal(one.confidence.values, other.confidence.values)
+    assert [e.risk for e in one.history] == [e.risk for e in other.history]
+
+
+def test_another_seed_gives_another_run(small):
+    one, other = (run(small.data, small.priors, settings_for("mpu", seed=s)) for s in (0, 1))
+    assert not np.array_equal(
+        probabilities(one, small.sentences), probabilities(other, small.sentences)
+    )
+
+
+def test_a_confidence_that_is_given_is_not_estimated_again(small, monkeypatch):
+    first = run(small.data, small.priors, SMALL)
+    monkeypatch.setattr(experiment, "estimate_confidence", None)
+    again = run(small.data, small.priors, SMALL, confidence=first.confidence)
+    assert np.array_equal(
+        probabilities(first, small.sentences), probabilities(again, small.sentences)
+    )
+
+
+def test_early_stopped_trains_a_tenth_of_the_epochs(small):
+    trained = run(small.data, small.priors, settings_for("early_stopped", epochs=20))
+    assert [e.number for e in trained.history] == [1, 2]
+
+
+def test_bnpu_has_a_tagger_for_each_type_and_takes_the_surest(small):
+    trained = run(small.data, small.priors, settings_for("bnpu"))
+    assert len(trained.taggers) == 2
+    probs = probabilities(trained, small.sentences)
+    np.testing.assert_allclose(probs[:, 0], 1 - probs[:, 1:].max(axis=1), atol=1e-6)
+    # The surest type wins only where it is surer than not.
+    is_entity = probs.argmax(axis=1) > 0
+    assert (is_entity == (probs[:, 1:].max(axis=1) > 0.5)).all()
+
+
+def test_bnpu_trains_each_type_when_there_is_a_checkpoint(small, tmp_path):
+    settings = settings_for("bnpu")
+    free = run(small.data, small.priors, settings)
+    kept = run(small.data, small.priors, settings, checkpoint=tmp_path / "checkpoint.safetensors")
+    assert len(kept.history) == 4  # two types, two epochs each
+    assert np.array_equal(
+        probabilities(free, small.sentences), probabilities(kept, small.sentences)
+    )
+
+
+@pytest.fixture(scope="module")
+def supervised(planted):
+    data = replace(planted.data, labels=planted.gold)
+    return run_supervised(data, settings_for("supervised", **LEARNING))
+
+
+def test_supervised_learns_the_planted_names(planted, supervised):
+    assert planted.hidden_recall(probabilities(supervised, planted.sentences)) > 0.9
+    assert supervised.priors.tolist() == pytest.approx(planted.priors.tolist())
+
+
+def test_prior_matched_decoding_predicts_as_many_tokens_as_the_priors_say(small):
+    trained = run(small.data, small.priors, settings_for("mpu", is_prior_matched=True))
+    predicted = (probabilities(trained, small.sentences).argmax(axis=1) > 0).sum()
+    assert abs(predicted - (small.gold > 0).sum()) <= 1
+
+
+def test_transformer_runs_end_to_end(small, tmp_path):
+    settings = settings_for(
+        "conf_mpu", encoder="transformer", encoder_name=str(save_tiny_bert(tmp_path))
+    )
+    one, other = (run(small.data, small.priors, settings) for _ in range(2))
+    probs = probabilities(one, small.sentences)
+    assert probs.shape == (len(small.labels), 3)
+    np.testing.assert_allclose(probs.sum(axis=1), 1, atol=1e-5)
+    assert np.array_equal(probs, probabilities(other, small.sentences))
+
+
+def test_bilstm_takes_a_layer_of_a_frozen_transformer(small, tmp_path):
+    settings = settings_for(
+        "mpn", contextual_layer=1, encoder_name=str(save_tiny_bert(tmp_path / "encoder"))
+    )
+    data = replace(small.data, cache=tmp_path / "cache")
+    trained = run(data, small.priors, settings)
+    assert trained.taggers[0].lstm.input_size == 16 + 8 + 16  # characters, casing, layer
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+    without_cache = run(small.data, small.priors, settings)
+    assert np.array_equal(
+        probabilities(trained, small.sentences), probabilities(without_cache, small.sentences)
+    )
+
+
+@pytest.mark.parametrize("method", ["mpn", "bnpu"])
+def test_text_without_a_token_has_no_probabilities(small, method):
+    trained = run(small.data, small.priors, settings_for(method, epochs=1))
+    assert probabilities(trained, []).shape == (0, 3)
+    assert probabilities(trained, [[], []]).shape == (0, 3)
+
+
+def test_predict_documents_gives_every_document_its_entities(planted, supervised):
+    name = planted.names["Disease"][30]
+    documents = [
+        make_tokenized_document("empty", []),
+        make_tokenized_document("d1", [f"signs of {name} were seen after surgery".split()]),
+    ]
+    found = predict_documents(supervised, documents, "run 7")
+    assert found["empty"] == ()
+    ((entity,)) = found["d1"]
+    assert (entity.start, entity.end) == (9, 9 + len(name))
+    assert (entity.entity_type, entity.method, entity.run_id) == ("Disease", "supervised", "run 7")
+
+
+# ---- progress, stop, resume -----------------------------------------------------------------
+
+
+def test_progress_tells_the_stages_in_order_and_counts_down_to_zero(small):
+    heard = []
+    run(small.data, small.priors, SMALL, on_progress=heard.append)
+    assert [(p.stage, p.epoch.number, p.epochs) for p in heard] == [
+        ("confidence", 1, 2),
+        ("confidence", 2, 2),
+        ("training", 1, 2),
+        ("training", 2, 2),
+    ]
+    assert {p.method for p in heard} == {"conf_mpu"}
+    left = [p.seconds_left for p in heard]
+    assert left[0] > 0
+    assert left[-1] == 0
+    # A mean over the epochs so far: 3, 2, 1 and 0 of them are to come.
+    seconds = np.cumsum([p.epoch.seconds for p in heard]) / [1, 2, 3, 4]
+    assert left == pytest.approx((seconds * [3, 2, 1, 0]).tolist())
+
+
+@pytest.mark.parametrize(
+    ("settings", "stages"),
+    [
+        (settings_for("bnpu"), {"training": 4}),  # two types
+        (
+            settings_for("conf_mpu", confidence_folds=2, confidence_seeds=2),
+            {"confidence": 8, "training": 2},
+        ),
+    ],
+    ids=["bnpu", "folds and seeds"],
+)
+def test_progress_counts_the_epochs_of_all_taggers_of_a_stage(small, settings, stages):
+    heard = []
+    run(small.data, small.priors, settings, on_progress=heard.append)
+    assert [(p.stage, p.epoch.number, p.epochs) for p in heard] == [
+        (stage, number, total) for stage, total in stages.items() for number in range(1, total + 1)
+    ]
+    assert [p.seconds_left > 0 for p in heard] == [True] * (len(heard) - 1) + [False]
+
+
+def test_progress_of_a_resumed_run_counts_down_to_zero(small, tmp_path):
+    settings, checkpoint = settings_for("mpn", epochs=4), tmp_path / "checkpoint.safetensors"
+    heard = []
+    run(small.data, small.priors, replace(settings, epochs=2), checkpoint=checkpoint)
+    run(small.data, small.priors, settings, checkpoint=checkpoint, on_progress=heard.append)
+    assert [(p.epoch.number, p.epochs) for p in heard] == [(3, 4), (4, 4)]
+    # One epoch to come after the third, none after the fourth.
+    assert [p.seconds_left for p in heard] == [pytest.approx(heard[0].epoch.seconds), 0]
+
+
+@pytest.mark.parametrize("method", ["conf_mpu", "bnpu"])
+def test_a_stopped_run_goes_on_to_the_same_result(small, tmp_path, method):
+    settings, checkpoint = settings_for(method, epochs=3), tmp_path / "checkpoint.safetensors"
+    straight = run(small.data, small.priors, settings)
+    heard = []
+    stopped = run(
+        small.data,
+        small.priors,
+        settings,
+        checkpoint=checkpoint,
+        on_progress=heard.append,
+        should_stop=lambda: len(heard) >= 4,  # in the second tagger, after an epoch or two
+    )
+    assert len(stopped.history) < len(straight.history)
+    resumed = run(small.data, small.priors, settings, checkpoint=checkpoint)
+    assert [e.risk for e in resumed.history] == [e.risk for e in straight.history]
+    assert np.array_equal(
+        probabilities(resumed, small.sentences), probabilities(straight, small.sentences)
+    )
+
+
+# ---- checks ---------------------------------------------------------------------------------
+
+
+def refusal(labels, priors=(0.7, 0.2, 0.1)):
+    labels = np.array(labels, np.int16)
+    with pytest.raises(InputError) as caught:
+        check_data(TrainingData([["x"] * len(labels)], labels, TYPES), np.array(priors))
+    return str(caught.value)
+
+
+def test_check_data_names_a_type_without_a_labeled_token():
+    assert refusal([0, 0, 1]) == (
+        "Disease has no labeled token. Add phrases of that type, or leave the type out"
+    )
+
+
+def test_check_data_refuses_text_that_is_nearly_all_labeled():
+    assert refusal([0] * 8 + [1] * 46 + [2] * 46) == (
+        "92 % of tokens are labeled. Learning needs unlabeled text; "
+        "is the dictionary full of common words?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("priors", "total"),
+    [((0, 0.6, 0.4), "1.00"), ((0, 0.8, 0.4), "1.20"), ((0.5, 0.5, 0.0), "0.50")],
+)
+def test_check_data_refuses_priors_that_cannot_be(priors, total):
+    assert refusal([0, 1, 2], priors) == f"Priors must be > 0 and sum to < 1 (now {total})"
+
+
+def test_check_data_accepts_what_can_be_learned(small):
+    check_data(small.data, small.priors)
+
+
+def test_run_checks_its_data_before_anything_else(small):
+    with pytest.raises(InputError, match="Priors must be"):
+        run(small.data, np.array([0, 0.6, 0.6]), SMALL)
+
+
+def test_data_warnings_count_the_labels_of_a_rare_type():
+    labels = np.array([1] * 20 + [2] * 19 + [0] * 50, np.int16)
+    assert data_warnings(TrainingData([["x"] * 89], labels, TYPES)) == [
+        "Disease has 19 labeled tokens; with fewer than 20 results are unstable"
+    ]

@@ -31,6 +31,10 @@ def gold():
     return ["--gold", str(SAMPLE / "gold.csv")]
 
 
+def read_rows(path):
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
 def run(capsys, *arguments):
     code = main([str(argument) for argument in arguments])
     out, err = capsys.readouterr()
@@ -76,7 +80,7 @@ def test_predict_writes_entities_of_new_text(capsys, folder, tmp_path):
     (tmp_path / "new.jsonl").write_text("\n".join(lines[:3]), encoding="utf-8")
     code, out, _ = run(capsys, "predict", "--run", folder / "runs" / "conf_mpu-seed0",
                        tmp_path / "new.jsonl", "--out", tmp_path / "e.csv")  # fmt: skip
-    rows = list(csv.DictReader((tmp_path / "e.csv").open(encoding="utf-8")))
+    rows = read_rows(tmp_path / "e.csv")
     texts = {r["id"]: r["text"] for r in map(json.loads, lines[:3])}
     assert code == 0
     assert f"Wrote {len(rows):,} rows" in out
@@ -90,7 +94,7 @@ def test_curve_writes_a_point_for_every_cell_and_resumes(capsys, folder, tmp_pat
     arguments = ["curve", folder / "text.jsonl", *dictionaries(), *gold(), *SMALL, "--methods",
                  "mpn", "--fractions", "50,100", "--out", tmp_path / "curve.csv"]  # fmt: skip
     code, _, _ = run(capsys, *arguments)
-    rows = list(csv.DictReader((tmp_path / "curve.csv").open(encoding="utf-8")))
+    rows = read_rows(tmp_path / "curve.csv")
     assert code == 0
     assert [(r["fraction"], r["method"]) for r in rows] == [
         ("50", "dictionary"),

@@ -33,7 +33,9 @@ def toy():
     """Sentences of "ab…" and "xy…" words; the ones that end in y are entities."""
     random = np.random.default_rng(0)
     words = ["abab", "ba", "bbaa", "xyxy", "xxy", "yyxy"]
-    sentences = [[str(w) for w in random.choice(words, size=random.integers(1, 9))] for _ in range(60)]
+    sentences = [
+        [str(w) for w in random.choice(words, size=random.integers(1, 9))] for _ in range(60)
+    ]
     labels = torch.tensor([int(w.endswith("y")) for tokens in sentences for w in tokens])
     distinct, word_ids = distinct_words(sentences)
     inputs = WordInputs(
@@ -262,7 +264,7 @@ def test_cancel_returns_within_two_seconds_as_after_the_last_whole_epoch(tmp_pat
     assert len(history) == 2
     assert weights(tagger) == weights(train(epochs=2)[0])
     assert not tagger.training
-    # Adam's memory was put back too: going on gives what was never stopped.
+    # The checkpoint is still that of the second epoch.
     assert weights(train(checkpoint=tmp_path / "c")[0]) == weights(straight[0])
 
 
@@ -282,75 +284,105 @@ def test_a_run_that_may_be_stopped_and_is_not_gives_the_same_weights(straight):
 # ---- kill -9 --------------------------------------------------------------------------------
 
 
-def train_to_be_killed(checkpoint, hang_in_epoch=0):
-    """Run by the subprocess; `hang_in_epoch` stops in the middle of writing that checkpoint."""
+def serve():
+    """Train in a new process for each line of the input; run by the subprocess of `trainer`.
+
+    A line is a checkpoint and the number of the epoch in whose checkpoint to hang, or 0.
+    """
     set_threads(1)
+    for line in sys.stdin:
+        process_id = os.fork()
+        if process_id == 0:
+            train_to_be_killed(*json.loads(line))
+            time.sleep(60)  # done before the kill, which must find it still there
+            os._exit(0)
+        say(os.waitstatus_to_exitcode(os.waitpid(process_id, 0)[1]))
+
+
+def train_to_be_killed(checkpoint, hang_in_epoch):
     inputs, risk_of, _ = toy()
     epochs_done = []
 
     def slow(probs, tokens):
-        time.sleep(0.01)
+        time.sleep(0.005)
         return risk_of(probs, tokens)
 
     def hang(_descriptor):
         if len(epochs_done) == hang_in_epoch - 1:
-            sys.stdout.write("writing\n")
-            sys.stdout.flush()
+            say("writing")
             time.sleep(60)
 
     if hang_in_epoch:
         files.os.fsync = hang
-    sys.stdout.write("training\n")
+    say(os.getpid())
+    where = Path(checkpoint)
+    fit(fresh_tagger(), inputs, slow, schedule(), checkpoint=where, on_epoch=epochs_done.append)
+
+
+def say(what):
+    sys.stdout.write(f"{what}\n")
     sys.stdout.flush()
-    fit(
-        fresh_tagger(),
-        inputs,
-        slow,
-        schedule(),
-        checkpoint=Path(checkpoint),
-        on_epoch=epochs_done.append,
-    )
 
 
-def start(checkpoint, hang_in_epoch=0):
-    code = (
-        "from tests.test_training import train_to_be_killed as train;"
-        f"train({str(checkpoint)!r}, {hang_in_epoch})"
-    )
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-    )
+class Trainer:
+    """Processes that train and are killed; torch is imported only once for all of them."""
 
+    def __init__(self):
+        self._server = subprocess.Popen(
+            [sys.executable, "-c", "from tests.test_training import serve; serve()"],
+            cwd=ROOT,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
-def kill(process, after_line, delay=0.0):
-    with process:
-        assert any(line.strip() == after_line for line in process.stdout)
+    def close(self):
+        self._server.communicate(timeout=30)
+        assert self._server.returncode == 0
+
+    def train_and_kill(self, checkpoint, *, delay=0.0, hang_in_epoch=0):
+        """Kill a training `delay` seconds after it began, or in the write it hangs in."""
+        self._server.stdin.write(json.dumps([str(checkpoint), hang_in_epoch]) + "\n")
+        self._server.stdin.flush()
+        process_id = int(self._server.stdout.readline())
+        if hang_in_epoch:
+            assert self._server.stdout.readline() == "writing\n"
         time.sleep(delay)
-        os.kill(process.pid, signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
+        os.kill(process_id, signal.SIGKILL)
+        assert int(self._server.stdout.readline()) == -signal.SIGKILL
 
 
-def test_killed_at_random_moments_training_goes_on_to_the_same_weights(tmp_path, straight):
-    checkpoints = [tmp_path / str(i) / "checkpoint.safetensors" for i in range(3)]
-    random = np.random.default_rng()
-    # Five epochs take at least half a second there.
-    delays = [random.uniform(0, 0.1), random.uniform(0.1, 0.3), random.uniform(0.3, 0.45)]
-    for checkpoint, delay in zip(checkpoints, delays, strict=True):
-        kill(start(checkpoint), "training", delay)
+@pytest.fixture(scope="module")
+def trainer():
+    trainer = Trainer()
+    yield trainer
+    trainer.close()
+
+
+def test_killed_at_random_moments_training_goes_on_to_the_same_weights(trainer, tmp_path, straight):
+    took = sum(epoch.seconds for epoch in straight[1]) + EPOCHS * 10 * 0.005  # ten naps an epoch
+    for i, part in enumerate(np.random.default_rng().uniform(0, 0.9, size=5)):
+        checkpoint = tmp_path / str(i) / "checkpoint.safetensors"
+        trainer.train_and_kill(checkpoint, delay=part * took)
         tagger, history = train(checkpoint=checkpoint)
-        assert weights(tagger) == weights(straight[0]), f"killed after {delay} s"
-        assert without_times(history) == without_times(straight[1])
+        place = f"killed after {part:.3f} of {took:.2f} s"
+        assert weights(tagger) == weights(straight[0]), place
+        assert without_times(history) == without_times(straight[1]), place
 
 
 def test_killed_while_it_writes_a_checkpoint_training_goes_on_from_the_one_before(
-    tmp_path, straight
+    trainer, tmp_path, straight
 ):
     checkpoint = tmp_path / "checkpoint.safetensors"
-    kill(start(checkpoint, hang_in_epoch=3), "writing")
-    (leftover,) = tmp_path.glob(".*.part")
+    trainer.train_and_kill(checkpoint, hang_in_epoch=1)
+    assert not checkpoint.exists()
+    trainer.train_and_kill(checkpoint, hang_in_epoch=3)
+    leftovers = list(tmp_path.glob(".*.part"))
+    assert len(leftovers) == 2
     assert len(stored_history(checkpoint)) == 2
-    leftover.write_bytes(leftover.read_bytes()[:1000])  # as a full disk or a slow one leaves it
+    for leftover in leftovers:
+        leftover.write_bytes(leftover.read_bytes()[:1000])  # as a slow disk leaves it
     reported = []
     tagger, _ = train(checkpoint=checkpoint, on_epoch=reported.append)
     assert [e.number for e in reported] == [3, 4, 5]

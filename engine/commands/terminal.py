@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.files import read_source
 from engine.formats import WriteOptions, WriteReport, read_corpus, write_corpus
 from engine.settings import ReadOptions
-from engine.text import Corpus, InputError
+from engine.text import Corpus, FileReport, InputError
 
 MOST_ROWS = 10  # of a table that could be long
 
@@ -55,8 +55,29 @@ def read_files(
 ) -> Corpus:
     """Return the corpus in these files, telling what had to be decided."""
     corpus = read_corpus([read_source(path) for path in paths], read_options(options), format)
+    for report in corpus.files:
+        print(f"read: {_described(report)}", file=sys.stderr)
     note_all(corpus.notes)
     return corpus
+
+
+def _described(report: FileReport) -> str:
+    """What was found out about a file, so that a wrong guess is seen before its results are."""
+    delimiter = {"\t": "tab", " ": "space"}.get(report.delimiter, report.delimiter)
+    parts = [
+        report.format,
+        report.encoding,
+        f'delimiter "{delimiter}"' if delimiter else "",
+        f'text in "{report.text_column}"' if report.text_column else "",
+        f'id in "{report.id_column}"' if report.id_column else "",
+        _counted(report.documents, "document", "documents"),
+        _counted(report.entities, "entity", "entities"),
+    ]
+    return f"{report.name}: {', '.join(part for part in parts if part)}"
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}" if count else ""
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
