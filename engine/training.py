@@ -81,17 +81,25 @@ def fit(
     token_count = int(lengths.sum() if only is None else lengths[only].sum())
     while len(history) < schedule.epochs:
         before = _snapshot(tagger, optimizer) if should_stop else None
-        record = _train_epoch(
-            tagger,
-            inputs,
-            risk_of,
-            optimizer,
-            schedule,
-            epoch=len(history),
-            token_count=token_count,
-            only=only,
-            should_stop=should_stop,
-        )
+        try:
+            record = _train_epoch(
+                tagger,
+                inputs,
+                risk_of,
+                optimizer,
+                schedule,
+                epoch=len(history),
+                token_count=token_count,
+                only=only,
+                should_stop=should_stop,
+            )
+        except (MemoryError, RuntimeError) as error:
+            if not _is_out_of_memory(error):
+                raise
+            raise InputError(
+                f"training ran out of memory at {schedule.batch_size} sentences a batch. Retry "
+                f"with batch_size={max(1, schedule.batch_size // 2)}; finished epochs are kept"
+            ) from error
         if record is None:
             assert before is not None
             _load(before, tagger, optimizer)
@@ -103,6 +111,12 @@ def fit(
             on_epoch(record)
     tagger.eval()
     return history
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    # The CPU allocator of torch has no exception of its own.
+    known = isinstance(error, MemoryError | torch.OutOfMemoryError)
+    return known or "can't allocate memory" in str(error)
 
 
 def _train_epoch(

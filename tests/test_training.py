@@ -394,3 +394,24 @@ def test_killed_while_it_writes_the_first_checkpoint_training_begins_anew(tmp_pa
     tagger, history = train(checkpoint=tmp_path / "checkpoint.safetensors")
     assert len(history) == EPOCHS
     assert weights(tagger) == weights(straight[0])
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")]
+)
+def test_running_out_of_memory_is_a_sentence_with_a_smaller_batch(error):
+    def risk_of(probs, tokens):
+        raise error
+
+    inputs, _, _ = toy()
+    with pytest.raises(InputError, match="at 6 sentences a batch. Retry with batch_size=3"):
+        fit(fresh_tagger(), inputs, risk_of, schedule())
+
+
+def test_other_errors_of_a_risk_pass_through():
+    def risk_of(probs, tokens):
+        raise RuntimeError("shapes differ")
+
+    inputs, _, _ = toy()
+    with pytest.raises(RuntimeError, match="shapes differ"):
+        fit(fresh_tagger(), inputs, risk_of, schedule())

@@ -13,7 +13,7 @@ from engine import console
 from engine.commands.inputs import read_given_dictionaries, read_gold, read_texts
 from engine.commands.terminal import heading, note_all, say
 from engine.comparison import compare
-from engine.device import choose_device, set_threads
+from engine.device import choose_device
 from engine.distant import dictionary_entities, label
 from engine.experiment import (
     Progress,
@@ -46,7 +46,7 @@ def train_command(options: argparse.Namespace) -> None:
     priors = estimate_priors(data.sentences, data.labels, data.types, seed=settings.seed)
     check_data(data, priors.values)
     note_all([*priors.notes, *data_warnings(data)])
-    _say_plan(data, priors, settings, options.workers)
+    _say_plan(data, priors, settings)
     folders = compare(
         data,
         priors.values,
@@ -112,10 +112,8 @@ def parse_methods(text: str) -> list[str]:
 # ---- printing -------------------------------------------------------------------------------
 
 
-def _say_plan(data: TrainingData, priors: Priors, settings: Settings, workers: int) -> None:
+def _say_plan(data: TrainingData, priors: Priors, settings: Settings) -> None:
     device = choose_device()
-    if device.type == "cpu" and workers < 2:
-        set_threads(1)
     heading("Training")
     counts = np.bincount(data.labels, minlength=len(data.types) + 1)
     rows = [
