@@ -496,10 +496,13 @@ def summaries(runs: Sequence[dict]) -> dict:
 def show_plan(result: dict) -> None:
     """Print what is about to be trained."""
     settings = result["settings"]
+    risk = f"gamma {settings['entity_weight']:g}, {settings['loss']}"
+    if result["method"] == "supervised":
+        risk = "cross-entropy"
     print(
         f"{result['setting']}, track {result['track']}: {result['method']}, {result['encoder']}, "
-        f"lexicon {result['lexicon']}, {settings['epochs']} epochs, gamma "
-        f"{settings['entity_weight']:g}, {settings['loss']}, lr {settings['learning_rate']:g}"
+        f"lexicon {result['lexicon']}, {settings['epochs']} epochs, {risk}, "
+        f"lr {settings['learning_rate']:g}"
     )
     if "priors" in result:
         values = ", ".join(f"{k} {v:.4f}" for k, v in result["priors"]["values"].items())
