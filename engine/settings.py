@@ -91,7 +91,7 @@ class Settings:
     lexicon_dropout: float = 0.0  # share of tokens whose lexicon bits are hidden in training
     hidden_size: int = 200  # of the LSTM, per direction
     character_size: int = 30  # of the character embedding and its CNN
-    dropout: float = 0.5  # on the inputs and the outputs of the encoder
+    dropout: float = 0.0  # on the inputs and the outputs of the encoder; the paper names none
 
     encoder_name: str = "minilm"  # transformer: "minilm", a folder, or a Hugging Face name
     encoder_window: int = 128  # sub-words the transformer sees at once
