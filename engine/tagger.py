@@ -4,9 +4,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
 
 from engine.batches import Inputs, WordBatch, prediction_batches
+from engine.recurrence import run_bidirectional
 from engine.word_shapes import ALPHABET_SIZE, CASING_CLASSES
 
 _CHARACTER_WINDOW = 3
@@ -52,9 +52,8 @@ class BiLstmTagger(nn.Module):
         words = torch.cat([batch.vectors, self._spell(batch.characters), casing], dim=1)
         bits = self._hide_some(batch.bits)
         tokens = torch.cat([words[batch.word_of], bits, batch.context], dim=1)
-        packed = PackedSequence(self.dropout(tokens), batch.batch_sizes)
-        hidden, _ = self.lstm(packed)
-        logits: Tensor = self.head(self.dropout(hidden.data))
+        hidden = run_bidirectional(self.lstm, self.dropout(tokens), batch.batch_sizes)
+        logits: Tensor = self.head(self.dropout(hidden))
         return logits
 
     def _hide_some(self, bits: Tensor) -> Tensor:

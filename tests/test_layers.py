@@ -15,13 +15,13 @@ ENGINE_ORDER = [
     "dictionary", "dictionary_layouts", "dictionary_records", "dictionary_files", "audit",
     "matching", "resolution", "distant", "coverage", "priors",
     "device", "vectors", "word_shapes", "lexicon", "encoders", "subwords", "transformer", "batches",
-    "features", "risk", "tagger", "training", "confidence", "decoding",
+    "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
     "metrics", "checking", "formats", "alignment", "experiment", "runs", "comparison", "curve",
     "project", "jobs", "console", "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {
     "device", "encoders", "subwords", "batches", "features", "risk", "transformer", "tagger",
-    "training", "confidence", "experiment", "runs", "comparison", "curve",
+    "recurrence", "training", "confidence", "experiment", "runs", "comparison", "curve",
 }  # fmt: skip
 
 # `from package import name` names a module of these packages, or what their __init__ offers.

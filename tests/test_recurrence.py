@@ -1,0 +1,56 @@
+"""The LSTM of our own against torch's: the same values, the same gradients."""
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from engine.recurrence import run_bidirectional
+
+
+def torch_hidden(lstm: nn.LSTM, tokens: Tensor, batch_sizes: Tensor) -> Tensor:
+    hidden, _ = lstm(PackedSequence(tokens, batch_sizes))
+    packed: Tensor = hidden.data
+    return packed
+
+
+def outcome(of: object, lstm: nn.LSTM, tokens: Tensor, sizes: Tensor) -> list[Tensor]:
+    """The hidden states, and the gradients of the inputs and of every weight."""
+    lstm.zero_grad()
+    tokens = tokens.clone().requires_grad_()
+    hidden = of(lstm, tokens, sizes)  # type: ignore[operator]
+    weights = torch.linspace(-1, 1, hidden.numel(), dtype=hidden.dtype).view_as(hidden)
+    (hidden * weights).sum().backward()
+    assert tokens.grad is not None
+    of_weights = [p.grad.clone() for p in lstm.parameters() if p.grad is not None]
+    return [hidden.detach(), tokens.grad, *of_weights]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.integers(0, 10_000))
+def test_equals_torch_for_sentences_of_any_lengths(lengths: list[int], seed: int) -> None:
+    torch.manual_seed(seed)
+    lstm = nn.LSTM(5, 4, bidirectional=True).double()
+    sizes = torch.tensor([sum(n > t for n in lengths) for t in range(max(lengths))])
+    tokens = torch.randn(sum(lengths), 5, dtype=torch.float64)
+    ours = outcome(run_bidirectional, lstm, tokens, sizes)
+    theirs = outcome(torch_hidden, lstm, tokens, sizes)
+    assert len(ours) == len(theirs) == 10
+    for mine, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine, expected)
+
+
+def test_gradients_agree_with_finite_differences() -> None:
+    torch.manual_seed(0)
+    lstm = nn.LSTM(3, 2, bidirectional=True).double()
+    sizes = torch.tensor([3, 2, 1])
+    tokens = torch.randn(6, 3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: run_bidirectional(lstm, x, sizes), (tokens,))
+
+
+def test_a_token_alone_has_no_neighbour() -> None:
+    lstm = nn.LSTM(3, 2, bidirectional=True)
+    tokens = torch.randn(1, 3)
+    expected = torch_hidden(lstm, tokens, torch.tensor([1]))
+    torch.testing.assert_close(run_bidirectional(lstm, tokens, torch.tensor([1])), expected)
