@@ -138,7 +138,6 @@ def _gate_slopes(
 ) -> Tensor:
     """What a change of each gate's input does to the cell, or to the output, for all tokens."""
     slopes = torch.empty_like(gates)
-    size = cell.shape[1]
     let_in, keep, new, let_out = gates.chunk(4, dim=1)
     of_let_in, of_keep, of_new, of_let_out = slopes.chunk(4, dim=1)
     torch.mul(let_in, 1 - let_in, out=of_let_in).mul_(new)
