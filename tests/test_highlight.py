@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from engine import Span, make_document
 from ui.highlight import (
-    PALETTE,
     Line,
     Mark,
     bullets,
@@ -18,6 +17,7 @@ from ui.highlight import (
     plain_markdown,
     type_colors,
 )
+from ui.palette import PALETTE
 
 COLORS = {"Chemical": "#E69F00", "Disease": "#56B4E9"}
 

@@ -1,49 +1,116 @@
-"""The app, top to bottom: page set-up, sources in the sidebar, then the page of distant labels."""
+"""The app: page set-up, sidebar, and the ten pages in the order of the data path."""
 
+import importlib
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # streamlit adds ui/, not the root
 
 import streamlit as st
 
-from engine import LIMITS, InputError
-from ui import state
+from engine import InputError
+from engine.project import Project
+from ui import parts, sidebar
 from ui.highlight import STYLE
-from ui.views import labels
+from ui.state import current
 
-SAMPLE, OWN = "Sample project", "Your own files"
-PRESETS = {
-    "strict": "The very same words, letter by letter.",
-    "balanced": "Any case, but short acronyms as written: AIDS is not aids.",
-    "loose": "Any case, accents, plurals and hyphens.",
-}
 ICON = (
     '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1f5f8b"/>'
     '<path d="M8 11h16" stroke="#fff" stroke-width="3"/>'
     '<path d="M8 20h9" stroke="#E69F00" stroke-width="5"/></svg>'
 )
-PAGE_STYLE = """<style>
-.stMainBlockContainer { max-width: 74rem; padding: 3rem clamp(2rem, 4vw, 4rem) 4rem; }
-.stMainBlockContainer h1 { font-size: 2.1rem; padding: 0 0 .25rem; }
-.stMainBlockContainer h3 { font-size: 1.15rem; padding: .75rem 0 .5rem; }
-.gl-purpose { padding-bottom: .75rem; }
-</style>"""
+
+
+class PageInfo(NamedTuple):
+    """A page: its name in the address, its title, its icon."""
+
+    name: str
+    title: str
+    icon: str
+
+
+GROUPS = {
+    "": [PageInfo("home", "Home", "home")],
+    "Prepare": [
+        PageInfo("text", "Text", "description"),
+        PageInfo("dictionaries", "Dictionaries", "menu_book"),
+        PageInfo("labels", "Distant labels", "ink_highlighter"),
+    ],
+    "Learn": [
+        PageInfo("train", "Train", "model_training"),
+        PageInfo("compare", "Compare", "compare_arrows"),
+        PageInfo("curves", "Coverage curves", "show_chart"),
+    ],
+    "Use": [
+        PageInfo("review", "Review", "fact_check"),
+        PageInfo("predict", "Predict", "auto_awesome"),
+        PageInfo("export", "Export", "download"),
+    ],
+}
 
 
 def main() -> None:
     """Draw the app."""
     st.set_page_config(page_title="Glossa", page_icon=ICON, layout="wide")
     st.html(STYLE)
-    st.html(PAGE_STYLE)
+    st.html(parts.STYLE)
+    groups = {group: [make_page(info) for info in infos] for group, infos in GROUPS.items()}
+    current.remember_pages({page.url_path or "home": page for of in groups.values() for page in of})
+    # Hidden, and drawn by the sidebar: links of our own keep the project in the address.
+    page = st.navigation(groups, position="hidden")
     with safe_page():
-        with st.sidebar:
-            sources = show_sources()
-        labels.show(sources)
+        sidebar.show(groups)
+    page.run()
+
+
+def make_page(info: PageInfo) -> st.Page:
+    """Return the page as Streamlit takes it."""
+    return st.Page(
+        drawer(info.name),
+        title=info.title,
+        icon=f":material/{info.icon}:",
+        url_path=info.name,
+        default=info.name == "home",
+    )
+
+
+def drawer(name: str) -> Callable[[], None]:
+    """Return what draws the page: the view's `show`, given the open project."""
+
+    def draw() -> None:
+        with safe_page():
+            if name == "home":
+                view(name).show()
+            elif (project := opened()) is not None:
+                view(name).show(project)
+
+    return draw
+
+
+def view(name: str):
+    try:
+        return importlib.import_module(f"ui.views.{name}")
+    except ModuleNotFoundError:
+        raise InputError("This page is not here yet") from None
+
+
+def opened() -> Project | None:
+    """Return the open project, or say that there is none."""
+    try:
+        project = current.current_project()
+    except InputError as error:
+        parts.show_input_error(error)
+        parts.page_link("See all projects", "home", icon=":material/home:")
+        return None
+    if project is None:
+        parts.empty_state(
+            "No project is open. Choose or make one first.", "See all projects", "home"
+        )
+    return project
 
 
 @contextmanager
@@ -52,7 +119,7 @@ def safe_page() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        labels.show_input_error(error)
+        parts.show_input_error(error)
     except Exception:
         logging.getLogger("glossa").exception("the page could not be drawn")
         st.error(
@@ -60,74 +127,6 @@ def safe_page() -> Iterator[None]:
             "again; the details are in the server's log.",
             icon=":material/error:",
         )
-
-
-def show_sources() -> state.Sources:
-    """Draw what goes in and return what was chosen."""
-    st.header("Glossa", anchor=False)
-    if st.radio("Text and dictionaries", [SAMPLE, OWN], key="source") == SAMPLE:
-        st.caption(
-            "Short case reports with dictionaries of chemicals and diseases, written for this "
-            "project, and gold labels to compare with."
-        )
-        sources = state.sample_sources()
-    else:
-        sources = show_uploads()
-    preset = st.segmented_control(
-        "Matching",
-        list(PRESETS),
-        default=sources.preset,
-        required=True,
-        format_func=str.capitalize,
-        key="match_preset",
-    )
-    st.caption(PRESETS[preset])
-    return replace(sources, preset=preset)
-
-
-def show_uploads() -> state.Sources:
-    """Draw the uploaders and return their files."""
-    size = LIMITS.file_mb
-    text = st.file_uploader(
-        "Text files",
-        accept_multiple_files=True,
-        max_upload_size=size,
-        key="text_upload",
-        help="txt, csv, tsv, jsonl, json, conll, pubtator, brat, or a zip of these.",
-    )
-    lines = st.toggle(
-        "One document per line",
-        key="lines_are_documents",
-        help="Only for .txt: each line is a document, instead of each file.",
-    )
-    dictionaries = st.file_uploader(
-        "Dictionaries",
-        accept_multiple_files=True,
-        max_upload_size=size,
-        key="dictionary_upload",
-        help="Disease.txt with a phrase per line, csv or tsv with the columns term and label, "
-        "json, jsonl patterns, or a zip of these.",
-    )
-    gold = st.file_uploader(
-        "Gold labels (optional)",
-        max_upload_size=size,
-        key="gold_upload",
-        help="The same documents labeled by people, to measure precision and recall: CoNLL, "
-        "JSONL with spans, PubTator, brat, or an entities CSV.",
-    )
-    entity_type = st.text_input(
-        "Default type (optional)",
-        key="entity_type",
-        help="The type of phrases whose file names none, e.g. Disease.",
-    )
-    st.caption(f"Up to {size} MB a file, kept in this server's memory and sent nowhere else.")
-    return state.Sources(
-        state.uploaded(text),
-        state.uploaded(dictionaries),
-        state.uploaded([gold] if gold else []),
-        lines_are_documents=lines,
-        entity_type=entity_type.strip(),
-    )
 
 
 main()

@@ -6,12 +6,7 @@ from html import escape
 from typing import NamedTuple
 
 from engine import Sentence, Span
-
-# Okabe and Ito's colors, safe for color-blind eyes; yellow, faint on white, comes last.
-PALETTE = (
-    *("#E69F00", "#56B4E9", "#009E73", "#CC79A7"),
-    *("#D55E00", "#0072B2", "#999999", "#F0E442"),
-)
+from ui.palette import type_colors as type_colors
 
 # Tints are mixed with whatever lies below, and text keeps the theme's color: light or dark.
 STYLE = """<style>
@@ -49,15 +44,6 @@ class Line(NamedTuple):
     text: str
     marks: Sequence[Mark] = ()
     notes: Sequence[str] = ()
-
-
-def type_colors(types: Iterable[str]) -> dict[str, str]:
-    """Return a color for each type, by sorted name; after eight types they begin again.
-
-    >>> type_colors(["Disease", "Chemical"])
-    {'Chemical': '#E69F00', 'Disease': '#56B4E9'}
-    """
-    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(sorted(set(types)))}
 
 
 def marks(sentence: Sentence, spans: Iterable[Span]) -> list[Mark]:

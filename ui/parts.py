@@ -1,0 +1,206 @@
+"""What pages share: header, empty state, tables, notes, figures as text, links between pages."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import InputError
+from ui.highlight import bullets, plain_markdown
+from ui.palette import type_colors
+from ui.state import current
+
+METHOD_NAMES = {
+    "dictionary": "Dictionary",
+    "mpn": "MPN",
+    "mpu": "MPU",
+    "conf_mpu": "Conf-MPU",
+    "gold": "Gold",
+    "review": "Reviewed",
+}
+_ICONS = {
+    "success": ":material/check_circle:",
+    "info": ":material/info:",
+    "warning": ":material/warning:",
+    "error": ":material/error:",
+}
+
+# One style sheet for all pages; colors are the theme's own, so both themes are served.
+STYLE = """<style>
+.stMainBlockContainer { max-width: 74rem; padding: 3rem clamp(2rem, 4vw, 4rem) 4rem; }
+.stMainBlockContainer h1 { font-size: 2.1rem; padding: 0 0 .25rem; }
+.stMainBlockContainer h3 { font-size: 1.15rem; padding: .75rem 0 .5rem; }
+.gl-purpose { padding-bottom: .4rem; max-width: 46rem; }
+.gl-chips { display: flex; flex-wrap: wrap; gap: .35rem .5rem; padding-bottom: .6rem; }
+.gl-chip { font-size: .82rem; padding: .1rem .6rem; border-radius: 1rem; overflow-wrap: anywhere;
+  border: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
+.gl-empty { max-width: 46rem; }
+.gl-brand { font-size: 1.5rem; font-weight: 700; letter-spacing: -.01em; }
+.gl-group { font-size: .78rem; font-weight: 600; opacity: .7; padding: .5rem 0 .1rem .5rem; }
+</style>"""
+
+
+def plain(text: str) -> str:
+    """Return `text` such that a widget label or a caption shows it letter by letter."""
+    return plain_markdown(text)
+
+
+# ---- head and foot of a page ----------------------------------------------------------------
+
+
+def page_header(title: str, purpose: str, chips: Sequence[str] = ()) -> None:
+    """Draw the title, what the page is for, where the project stands, and what was just done."""
+    st.title(title, anchor=False)
+    shown = "".join(f'<span class="gl-chip">{escape(chip)}</span>' for chip in chips)
+    line = f'<div class="gl-chips">{shown}</div>' if shown else ""
+    st.html(f'<div class="gl-purpose">{escape(purpose)}</div>{line}')
+    for text, kind in current.take_messages():
+        getattr(st, kind)(plain(text), icon=_ICONS[kind])
+
+
+def next_step(label: str, page_name: str) -> None:
+    """Draw the link to the page that comes next."""
+    page_link(f"Next: {label}", page_name, icon=":material/arrow_forward:")
+
+
+def page_link(label: str, page_name: str, icon: str | None = None) -> None:
+    """Draw a link to another page of the same project."""
+    st.page_link(
+        current.page(page_name), label=plain(label), icon=icon, query_params=current.address()
+    )
+
+
+def go_to(page_name: str) -> None:
+    """Leave this page for another one of the same project."""
+    st.switch_page(current.page(page_name), query_params=current.address())
+
+
+def empty_state(sentence: str, link_label: str | None = None, page_name: str | None = None) -> None:
+    """Draw what will be here and how to get it, with a link to where it is got."""
+    with st.container(border=True, gap="small"):
+        st.html(f'<div class="gl-empty">{escape(sentence)}</div>')
+        if link_label and page_name:
+            page_link(link_label, page_name, icon=":material/arrow_forward:")
+
+
+def command(text: str) -> None:
+    """Draw the command that does the same as the page."""
+    with st.expander("The same on the command line"):
+        st.code(text, language="bash", wrap_lines=True)
+
+
+def notes(sentences: Iterable[str], label: str = "Notes on the files") -> None:
+    """Draw what was fixed, skipped or assumed, folded away; nothing when there is nothing."""
+    listed = list(sentences)
+    if listed:
+        with st.expander(f"{label} ({len(listed):,})"):
+            st.html(bullets(listed))
+
+
+# ---- inside a page --------------------------------------------------------------------------
+
+
+def show_input_error(error: InputError) -> None:
+    """Draw the sentence of an error that the person can mend; names in it are not markdown."""
+    message = str(error).rstrip()
+    end = "" if message.endswith((".", "?", "!")) else "."
+    st.error(plain(message + end), icon=_ICONS["error"])
+
+
+def show_table(table: pd.DataFrame, columns: Mapping[str, Any], key: str, **options: Any) -> Any:
+    """Draw a table with these columns and headings; an unknown value is a dash.
+
+    `options` are those of st.dataframe, and what it returns comes back: a selection, if asked for.
+    """
+    counts = {
+        name: st.column_config.NumberColumn(heading, format="localized")
+        for name, heading in columns.items()
+        if isinstance(heading, str) and pd.api.types.is_integer_dtype(table[name])
+    }
+    return st.dataframe(
+        table,
+        column_config={**columns, **counts},
+        column_order=list(columns),
+        hide_index=True,
+        placeholder="–",
+        key=key,
+        **options,
+    )
+
+
+def figure(label: str, value: str, under: str = "", help: str | None = None) -> None:
+    """Draw one figure and, under it, a line that explains it; best inside `figures()`."""
+    with st.container(width=164, gap=None):
+        st.metric(label, value, help=help)
+        if under:
+            st.caption(plain(under))
+
+
+def legend(types: Iterable[str]) -> None:
+    """Draw the types in their colors."""
+    colors = type_colors(types)
+    items = (
+        f'<mark class="gl-mark" style="--type:{color}">{escape(name)}</mark>'
+        for name, color in colors.items()
+    )
+    st.html(f'<div class="gl-legend">{"".join(items)}</div>')
+
+
+# ---- numbers as text ------------------------------------------------------------------------
+
+
+def percent(share: float | None) -> str:
+    """Return a share as percent with one decimal, a dash when it is unknown.
+
+    >>> percent(0.0896), percent(None)
+    ('9.0 %', '–')
+    """
+    return "–" if share is None or share != share else f"{100 * share:.1f} %"
+
+
+def count(number: int | None) -> str:
+    """Return a whole number with its thousands set apart, a dash when it is unknown.
+
+    >>> count(1204), count(None)
+    ('1,204', '–')
+    """
+    return "–" if number is None else f"{number:,}"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return the number with its noun.
+
+    >>> plural(1, "sentence"), plural(1204, "dictionary")
+    ('1 sentence', '1,204 dictionaries')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"
+
+
+def size(number: int) -> str:
+    """Return a number of bytes as a person reads it.
+
+    >>> size(0), size(1_500), size(12_345_678)
+    ('0 kB', '2 kB', '12.3 MB')
+    """
+    for unit, bytes_of_it in (("GB", 1e9), ("MB", 1e6)):
+        if number >= bytes_of_it:
+            return f"{number / bytes_of_it:.1f} {unit}"
+    return f"{number / 1e3:.0f} kB"
+
+
+def duration(seconds: float | None) -> str:
+    """Return how long, roughly; a dash when it is unknown.
+
+    >>> duration(42), duration(130), duration(7_500), duration(None)
+    ('42 s', '2 min', '2 h 5 min', '–')
+    """
+    if seconds is None:
+        return "–"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

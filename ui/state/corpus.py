@@ -1,0 +1,46 @@
+"""The project's text and gold, read once for all visitors and kept by their content.
+
+They are cached as resources, shared and never copied: a corpus is too large to copy at every
+click. They are frozen, and no view changes a table in place.
+"""
+
+import streamlit as st
+
+from engine import Corpus, Sentence
+from engine.alignment import Aligned
+from engine.project import Project
+
+_KEPT = 4  # of each kind; more would fill the memory of a small machine
+
+
+def read_corpus(project: Project) -> Corpus:
+    """Return all text of the project as one corpus; InputError says what cannot be read."""
+    return _corpus((project.id, project.text_key()), project)
+
+
+def sentences(project: Project) -> tuple[Sentence, ...]:
+    """Return the sentences of the corpus, in order."""
+    return _sentences((project.id, project.text_key()), project)
+
+
+def gold(project: Project) -> Aligned | None:
+    """Return gold from its own file, else what the text files carry, else None."""
+    return _gold((project.id, project.text_key(), project.gold_key()), project)
+
+
+# Streamlit leaves out of the cache key what begins with an underscore.
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the text")
+def _corpus(key: tuple[str, ...], _project: Project) -> Corpus:
+    return _project.corpus()
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _sentences(key: tuple[str, ...], _project: Project) -> tuple[Sentence, ...]:
+    return tuple(read_corpus(_project).sentences)
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the gold")
+def _gold(key: tuple[str, ...], _project: Project) -> Aligned | None:
+    return _project.gold(read_corpus(_project))

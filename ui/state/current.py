@@ -1,0 +1,99 @@
+"""The open project, messages for the next page, and which job is watched; one set a visitor."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from engine.project import Project
+from engine.workspace import open_project, sample_project
+
+_PROJECT, _PAGES, _MESSAGES, _JOB = "project_id", "pages", "messages", "watched_job"
+_COUNTERS = "uploader_counters"
+
+
+class Message(NamedTuple):
+    """Something to be said once, after the next time that the page is drawn."""
+
+    text: str
+    kind: str = "success"  # or "info", "warning", "error"
+
+
+def current_project() -> Project | None:
+    """Return the project of the address, else the last one open, else on a first visit the sample.
+
+    None after the open project was closed or deleted; InputError when there is no such project.
+    """
+    project_id = st.query_params.get("project", "") or st.session_state.get(_PROJECT)
+    if project_id is None:
+        project_id = sample_project().id
+    if not project_id:
+        return None
+    project = open_project(project_id)
+    set_current(project.id)
+    return project
+
+
+def set_current(project_id: str | None) -> None:
+    """Open this project from now on, in the address as well; None closes it."""
+    st.session_state[_PROJECT] = project_id or ""
+    if not project_id:
+        st.query_params.pop("project", None)
+    elif st.query_params.get("project") != project_id:
+        st.query_params["project"] = project_id
+
+
+def address() -> dict[str, str]:
+    """Return what every link within the app carries on: the project."""
+    project_id = st.session_state.get(_PROJECT, "")
+    return {"project": project_id} if project_id else {}
+
+
+# ---- pages ----------------------------------------------------------------------------------
+
+
+def remember_pages(pages: Mapping[str, Any]) -> None:
+    """Keep the pages of this visit by name, for links between them."""
+    st.session_state[_PAGES] = dict(pages)
+
+
+def page(name: str) -> Any:
+    """Return the page of this name ("text", "labels", …), as Streamlit's links take it."""
+    return st.session_state[_PAGES][name]
+
+
+# ---- messages -------------------------------------------------------------------------------
+
+
+def say(text: str, kind: str = "success") -> None:
+    """Keep a message until the next page header is drawn: a rerun would wipe it off the screen."""
+    st.session_state.setdefault(_MESSAGES, []).append(Message(text, kind))
+
+
+def take_messages() -> list[Message]:
+    """Return the messages that were kept, and forget them."""
+    return st.session_state.pop(_MESSAGES, [])
+
+
+# ---- uploaders ------------------------------------------------------------------------------
+
+
+def uploader_key(name: str) -> str:
+    """Return the uploader's key; after `empty_uploader` it is another one, and so it is empty."""
+    return f"{name}_{st.session_state.get(_COUNTERS, {}).get(name, 0)}"
+
+
+def empty_uploader(name: str) -> None:
+    """Take the files out of an uploader; their bytes would stay in memory otherwise."""
+    counters = st.session_state.setdefault(_COUNTERS, {})
+    counters[name] = counters.get(name, 0) + 1
+
+
+# ---- the job strip --------------------------------------------------------------------------
+
+
+def has_just_ended(project_id: str, job_id: str | None) -> bool:
+    """Tell, once, that the job watched so far is no longer the active one."""
+    watched = st.session_state.get(_JOB)
+    st.session_state[_JOB] = (project_id, job_id) if job_id else None
+    return bool(watched) and watched[0] == project_id and watched[1] != job_id
