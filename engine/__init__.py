@@ -12,6 +12,7 @@ write_corpus(Corpus(documents, entities), "entities.csv")        # -> any format
 
 from engine.alignment import align, gold_of
 from engine.audit import audit_dictionaries
+from engine.candidates import missing_candidates
 from engine.checking import (
     Decision,
     checked_precision,
@@ -28,7 +29,6 @@ from engine.coverage import (
     coverage_by_dictionary,
     coverage_by_type,
     measure_coverage,
-    missing_candidates,
     phrase_usage,
 )
 from engine.dictionary import Dictionary, Phrase, first_share, mute, relabel, unmute

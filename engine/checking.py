@@ -199,37 +199,26 @@ def noisy_phrases(matches: pd.DataFrame, decisions: Decisions) -> pd.DataFrame:
     Columns: phrase, entity_type, dictionary, matches, checked, precision (of the checked), flags,
     estimated_false.
     """
-    table = _judged(matches, decisions)
+    keys = ["phrase", "entity_type", "dictionary"]
     by_type = checked_precision(matches, decisions).set_index("entity_type")["precision"]
     by_type = by_type[~by_type.index.duplicated()]  # a type may be named as the row for all is
-    rows = []
-    for (phrase, entity_type, dictionary), group in table.groupby(
-        ["phrase", "entity_type", "dictionary"], sort=True
-    ):
-        checked, correct = int(group["judged"].sum()), int(group["correct"].sum())
-        expected = by_type.get(entity_type)
-        prior = 1.0 if expected is None or pd.isna(expected) else float(expected)
-        estimate = (correct + _PRIOR_JUDGEMENTS * prior) / (checked + _PRIOR_JUDGEMENTS)
-        rows.append(
-            {
-                "phrase": phrase,
-                "entity_type": entity_type,
-                "dictionary": dictionary,
-                "matches": len(group),
-                "checked": checked,
-                "precision": correct / checked if checked else None,
-                "flags": "; ".join(phrase_flags(str(phrase))),
-                "estimated_false": checked - correct + (len(group) - checked) * (1 - estimate),
-            }
-        )
-    result = pd.DataFrame(rows, columns=_NOISY_COLUMNS)
+    groups = _judged(matches, decisions).groupby(keys, sort=True)
+    result = groups.agg(
+        matches=("judged", "size"), checked=("judged", "sum"), correct=("correct", "sum")
+    ).reset_index()
+    checked, correct = result["checked"], result.pop("correct")
+    prior = result["entity_type"].map(by_type).astype(float).fillna(1.0)
+    estimate = (correct + _PRIOR_JUDGEMENTS * prior) / (checked + _PRIOR_JUDGEMENTS)
+    result["precision"] = (correct / checked).where(checked > 0)
+    result["flags"] = ["; ".join(phrase_flags(str(phrase))) for phrase in result["phrase"]]
+    result["estimated_false"] = checked - correct + (result["matches"] - checked) * (1 - estimate)
     result["is_flagged"] = result["flags"] != ""
     result = result.sort_values(
         ["estimated_false", "is_flagged", "matches", "phrase"],
         ascending=[False, False, False, True],
         ignore_index=True,
     )
-    return result.drop(columns="is_flagged")
+    return result[_NOISY_COLUMNS]
 
 
 def decisions_from_gold(

@@ -22,6 +22,7 @@ from engine.text import Entity, InputError
 from engine.tokenization import make_document
 
 Z = 1.959964
+KEY = ["phrase", "entity_type", "dictionary"]
 COLUMNS = [
     "document", "start", "end", "text", "entity_type", "phrase", "dictionary", "sentence",
     "context",
@@ -411,6 +412,37 @@ def test_noisy_phrases_can_have_a_type_named_all():
     table = noisy_phrases(matches, judge(matches, ["wrong", "", "correct", "correct"]))
     # lead: the type's own precision is 0, so (0 + 0) / (1 + 2) right: 1 seen and 1 more.
     assert table[["phrase", "estimated_false"]].values.tolist() == [["lead", 2.0], ["zinc", 0.0]]
+
+
+GROUPS = st.lists(
+    st.tuples(
+        st.integers(1, 4),
+        st.sampled_from(["Chemical", "Disease", "all"]),
+        st.sampled_from(["a.txt", "b.txt"]),
+        st.sampled_from(["lead", "K", "aspirin"]),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(GROUPS, st.lists(st.sampled_from(["", "correct", "wrong", "unsure"]), max_size=20))
+def test_noisy_phrases_equal_a_slow_count(groups, verdicts):
+    matches = matches_of(*groups)
+    decisions = judge(matches, verdicts)
+    expected = {}
+    for key in zip(*(matches[name] for name in KEY), strict=True):
+        of = matches[(matches[KEY] == list(key)).all(axis=1)]
+        given = [decisions[place].verdict for place in places(of) if place in decisions]
+        correct, checked = given.count("correct"), len(given) - given.count("unsure")
+        precision = checked_precision(matches[matches["entity_type"] == key[1]], decisions)
+        prior = precision["precision"].fillna(1.0).astype(float).iloc[0]
+        right = (correct + 2 * prior) / (checked + 2)
+        false = checked - correct + (len(of) - checked) * (1 - right)
+        expected[key] = (len(of), checked, pytest.approx(false))
+    table = noisy_phrases(matches, decisions).set_index(KEY)
+    found = table[["matches", "checked", "estimated_false"]]
+    assert {key: tuple(row) for key, row in found.iterrows()} == expected
 
 
 # ---- gold -----------------------------------------------------------------------------------

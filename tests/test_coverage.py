@@ -1,4 +1,3 @@
-import pandas as pd
 import pytest
 
 from engine.coverage import (
@@ -7,7 +6,6 @@ from engine.coverage import (
     coverage_by_dictionary,
     coverage_by_type,
     measure_coverage,
-    missing_candidates,
     phrase_usage,
 )
 from engine.dictionary import Dictionary, Phrase
@@ -123,80 +121,6 @@ def test_figures_of_nothing_are_zero_and_have_the_same_columns(documents, dictio
     assert (found.token_share, found.sentence_share, found.phrase_share) == (0, 0, 0)
     for table in (coverage_by_type, coverage_by_dictionary, coverage_along, phrase_usage):
         assert list(table(labels).columns) == list(table(LABELS).columns)
-
-
-# ---- maybe missing --------------------------------------------------------------------------
-
-NEPHRITIS = [
-    document(
-        "d1",
-        "Interstitial nephritis followed aspirin .",
-        "The interstitial nephritis resolved after the aspirin .",
-    ),
-    document(
-        "d2",
-        "Biopsy of the kidney showed interstitial nephritis .",
-        "In two patients IgA nephropathy was the cause of the change .",
-        "The second had IgA nephropathy and the aspirin .",
-        "He had IgA nephropathy ; the change was small .",
-    ),
-]
-
-
-def missing(documents, dictionaries=(DRUGS,), **options):
-    labels = label(documents, list(dictionaries), "balanced")
-    return missing_candidates(labels, sentences(documents), **options)
-
-
-def test_missing_candidates_finds_repeated_names_and_shows_their_case():
-    # No stop word ("the" stands 8 times), no everyday word ("change"), nothing matched ("aspirin")
-    # and no part of a longer name.
-    found = missing(NEPHRITIS)
-    assert sorted(found["phrase"]) == ["IgA nephropathy", "interstitial nephritis"]
-    by_phrase = found.set_index("phrase")
-    assert by_phrase["count"].to_dict() == {"IgA nephropathy": 3, "interstitial nephritis": 3}
-    assert by_phrase["documents"].to_dict() == {"IgA nephropathy": 1, "interstitial nephritis": 2}
-    # A capital at the very beginning of a sentence says nothing.
-    assert by_phrase["capitalized"].to_dict() == {"IgA nephropathy": 1, "interstitial nephritis": 0}
-    assert by_phrase["example"]["interstitial nephritis"] == (
-        "Interstitial nephritis followed aspirin ."
-    )
-
-
-def test_missing_candidates_puts_bunched_and_capitalized_names_first():
-    assert missing(NEPHRITIS)["phrase"].tolist() == ["IgA nephropathy", "interstitial nephritis"]
-
-
-def test_missing_candidates_forgets_what_a_dictionary_holds():
-    holds = Dictionary("d.txt", phrases("Disease", "interstitial nephritis"))
-    assert missing(NEPHRITIS, [DRUGS, holds])["phrase"].tolist() == ["IgA nephropathy"]
-
-
-def test_missing_candidates_keeps_a_part_that_often_stands_alone():
-    alone = document("d3", *["With nephritis"] * 3)
-    # "nephritis" now stands 6 times, 3 of them inside the longer name: under 80 %.
-    found = missing([*NEPHRITIS, alone]).set_index("phrase")["count"]
-    assert found["nephritis"] == 6
-    assert found["interstitial nephritis"] == 3
-    assert "interstitial" not in found
-
-
-def test_missing_candidates_asks_for_as_many_as_told():
-    assert missing(NEPHRITIS, least=4).empty
-    assert len(missing(NEPHRITIS, most=1)) == 1
-
-
-def test_missing_candidates_reach_over_a_hyphen_but_not_over_a_comma():
-    lines = ["by alpha - tocopherol , tacrolimus"] * 3
-    found = missing([document("d", *lines)])
-    assert set(found["phrase"]) == {"alpha - tocopherol", "tacrolimus"}
-
-
-@pytest.mark.parametrize("documents", [[], DOCUMENTS], ids=["no text", "nothing repeated"])
-def test_missing_candidates_of_nothing_keeps_its_columns(documents):
-    found = missing(documents)
-    assert isinstance(found, pd.DataFrame) and found.empty
-    assert list(found.columns) == ["phrase", "count", "documents", "capitalized", "example"]
 
 
 def test_coverage_by_dictionary_has_a_row_for_one_with_nothing_active():

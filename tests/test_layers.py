@@ -13,7 +13,7 @@ UI = ROOT / "ui"
 ENGINE_ORDER = [
     "settings", "text", "tokenization", "files", "delimited", "json_records", "folding",
     "dictionary", "dictionary_layouts", "dictionary_records", "dictionary_files", "audit",
-    "matching", "resolution", "distant", "coverage", "priors",
+    "matching", "resolution", "distant", "coverage", "candidates", "priors",
     "device", "vectors", "word_shapes", "lexicon", "encoders", "subwords", "transformer", "batches",
     "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
     "metrics", "checking", "formats", "alignment", "experiment", "runs", "comparison", "curve",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from engine import console
+from engine.candidates import missing_candidates
 from engine.checking import (
     Decisions,
     checked_precision,
@@ -16,7 +17,6 @@ from engine.coverage import (
     Coverage,
     coverage_by_dictionary,
     coverage_by_type,
-    missing_candidates,
 )
 from engine.distant import DistantLabels, conflicts, dictionary_entities
 from engine.metrics import evaluate_documents
