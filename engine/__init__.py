@@ -13,6 +13,7 @@ write_corpus(Corpus(documents, entities), "entities.csv")        # -> any format
 from engine.alignment import align, gold_of
 from engine.audit import audit_dictionaries
 from engine.candidates import missing_candidates
+from engine.changes import Changes, change_examples, label_changes
 from engine.checking import (
     Decision,
     checked_precision,
@@ -35,16 +36,31 @@ from engine.dictionary import Dictionary, Phrase, first_share, mute, relabel, un
 from engine.dictionary_files import read_dictionaries, read_dictionary
 from engine.distant import DistantLabels, conflicts, dictionary_entities, label
 from engine.files import SourceFile, read_source
-from engine.formats import FORMATS, WriteOptions, detect_format, read_corpus, write_corpus
+from engine.formats import (
+    FORMATS,
+    WriteOptions,
+    column_names,
+    detect_format,
+    read_corpus,
+    write_corpus,
+)
 from engine.metrics import Evaluation, Scores, evaluate, evaluate_documents
 from engine.settings import LIMITS, MATCH_PRESETS, MatchOptions, ReadOptions
 from engine.text import Corpus, Document, Entity, InputError, Sentence, Span
+from engine.text_figures import (
+    TextFigures,
+    document_lengths,
+    document_table,
+    measure_text,
+    sentence_lengths,
+)
 from engine.tokenization import make_document, make_tokenized_document
 
 __all__ = [
     "FORMATS",
     "LIMITS",
     "MATCH_PRESETS",
+    "Changes",
     "Corpus",
     "Decision",
     "Dictionary",
@@ -60,10 +76,13 @@ __all__ = [
     "Sentence",
     "SourceFile",
     "Span",
+    "TextFigures",
     "WriteOptions",
     "align",
     "audit_dictionaries",
+    "change_examples",
     "checked_precision",
+    "column_names",
     "conflicts",
     "coverage_along",
     "coverage_by_dictionary",
@@ -71,6 +90,8 @@ __all__ = [
     "decisions_from_gold",
     "detect_format",
     "dictionary_entities",
+    "document_lengths",
+    "document_table",
     "draw_sample",
     "evaluate",
     "evaluate_documents",
@@ -78,9 +99,11 @@ __all__ = [
     "gold_of",
     "kept_matches",
     "label",
+    "label_changes",
     "make_document",
     "make_tokenized_document",
     "measure_coverage",
+    "measure_text",
     "missing_candidates",
     "mute",
     "noisy_phrases",
@@ -91,6 +114,7 @@ __all__ = [
     "read_dictionary",
     "read_source",
     "relabel",
+    "sentence_lengths",
     "store_decision",
     "unmute",
     "wilson_interval",

@@ -48,7 +48,7 @@ def read_table(file: SourceFile, options: ReadOptions, delimiter: str | None = N
     ragged = [row for row in rows if len(row.cells) != width]
     notes = decoded.notes
     if ragged and not options.skip_bad_lines:
-        raise InputError(_ragged_message(file.name, ragged, width))
+        raise InputError(_ragged_message(file.name, ragged, width), fix="skip_bad_lines")
     if ragged:
         rows = [row for row in rows if len(row.cells) == width]
         notes = (*notes, _left_out(ragged))

@@ -75,7 +75,7 @@ def read_dictionary(
     items = list(content.items)
     unlabeled = [item for item in items if _lacks_label(item)]
     if unlabeled and not entity_type:
-        raise InputError(_unlabeled_message(file.name, content, unlabeled))
+        raise InputError(_unlabeled_message(file.name, content, unlabeled), fix="entity_type")
     phrases, skips = _sift(_filled(items, entity_type) if unlabeled else items)
     if not phrases:
         found = ", ".join(_skip_notes(skips, 0)) or content.blank

@@ -87,7 +87,8 @@ def _tabbed(name: str, text: str, options: ReadOptions, list_type: str) -> Conte
     if odd and not options.skip_bad_lines:
         raise InputError(
             f"{name} line {odd[0].line:,} has {len(odd[0].cells)} fields, expected {width}. "
-            "Put one tab between fields, or skip bad lines"
+            "Put one tab between fields, or skip bad lines",
+            fix="skip_bad_lines",
         )
     content = _table_content(name, [row for row in rows if len(row.cells) == width], list_type)
     skips = (

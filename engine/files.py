@@ -242,12 +242,14 @@ def _decode_as(file: SourceFile, encoding: str) -> str:
         position = error.start + len(file.data) - len(error.object)
         raise InputError(
             f"{file.name} is not {encoding} (byte 0x{file.data[position]:02X} at position "
-            f"{position:,}). Name the right encoding, or save the file as UTF-8"
+            f"{position:,}). Name the right encoding, or save the file as UTF-8",
+            fix="encoding",
         ) from None
     # No codec, one that is not for text, or (ValueError) not even a name.
     except (LookupError, ValueError):
         raise InputError(
-            f'"{encoding}" is not an encoding; try utf-8, utf-16, windows-1252 or shift_jis'
+            f'"{encoding}" is not an encoding; try utf-8, utf-16, windows-1252 or shift_jis',
+            fix="encoding",
         ) from None
 
 
@@ -258,7 +260,8 @@ def _decode_windows_1252(file: SourceFile, error: UnicodeDecodeError) -> Decoded
     except UnicodeDecodeError:
         raise InputError(
             f"{file.name} is not UTF-8 ({where}), nor Windows-1252. "
-            "Save it as UTF-8, or name its encoding"
+            "Save it as UTF-8, or name its encoding",
+            fix="encoding",
         ) from None
     around = text[max(0, error.start - 12) : error.start + 12].split()
     word = max(around, key=lambda w: sum(not c.isascii() for c in w), default="")

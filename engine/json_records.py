@@ -43,7 +43,8 @@ def read_records(file: SourceFile, options: ReadOptions) -> Records:
         return Records(tuple(items), decoded.encoding, decoded.notes)
     items, bad = _lines(text)
     if bad and (not items or not options.skip_bad_lines):
-        raise InputError(_message(file, text, items, bad))
+        fix = "skip_bad_lines" if items else ""
+        raise InputError(_message(file, text, items, bad), fix)
     notes = (*decoded.notes, _left_out(bad)) if bad else decoded.notes
     return Records(tuple(items), decoded.encoding, notes)
 

@@ -39,6 +39,7 @@ class ReadOptions:
     lines_are_documents: bool = False  # .txt: one document a line instead of one a file
     encoding: str | None = None  # overrides detection, e.g. "shift_jis"
     skip_bad_lines: bool = False  # leave out lines that can't be read, and count them
+    keep_entities: bool = True  # annotations in the file are kept, as gold
 
 
 @dataclass(frozen=True, slots=True)

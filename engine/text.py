@@ -12,8 +12,13 @@ import numpy.typing as npt
 class InputError(ValueError):
     """Something the person can mend (a file, an option, a full disk); shown to them as it is.
 
-    Form: what is wrong, with the value; where; what to do.
+    Form: what is wrong, with the value; where; what to do. `fix` names the reading option that
+    may mend it (encoding, text_column, skip_bad_lines, entity_type), for a page to offer.
     """
+
+    def __init__(self, message: str, fix: str = "") -> None:
+        super().__init__(message)
+        self.fix = fix
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from engine.files import SourceFile
-from engine.formats.detection import detect_format
+from engine.formats.detection import column_names, detect_format
 from engine.settings import ReadOptions
 from engine.text import InputError
 
@@ -142,3 +142,18 @@ def test_file_named_zip_that_is_none_says_so():
 def test_binary_of_an_unknown_ending_is_named_by_its_kind():
     with pytest.raises(InputError, match=r"^scan\.png is a PNG image\. "):
         detect("scan.png", b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "columns"),
+    [
+        ("a.csv", b"id;body\n1;x, y\n", ["id", "body"]),
+        ("a.tsv", b"id\tbody\n1\tx\n", ["id", "body"]),
+        ("a.jsonl", b'{"key": 1, "body": "x"}\n{"other": 2}\n', ["key", "body"]),
+        ("a.json", b'[{"body": "x"}]', ["body"]),
+        ("a.txt", b"id,body\n", []),
+        ("a.jsonl", b"not json\n", []),
+    ],
+)
+def test_columns_are_those_of_the_first_row_or_record(name, data, columns):
+    assert column_names(SourceFile(name, data)) == columns

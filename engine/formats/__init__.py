@@ -5,7 +5,7 @@ To add a format: a module with `read`, `write` and `FORMAT`, a line in `catalog`
 
 from engine.formats.catalog import FORMATS
 from engine.formats.contract import Format, WriteOptions, WriteReport
-from engine.formats.detection import detect_format
+from engine.formats.detection import column_names, detect_format
 from engine.formats.reading import read_corpus
 from engine.formats.writing import write_corpus
 
@@ -14,6 +14,7 @@ __all__ = [
     "Format",
     "WriteOptions",
     "WriteReport",
+    "column_names",
     "detect_format",
     "read_corpus",
     "write_corpus",

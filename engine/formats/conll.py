@@ -103,7 +103,7 @@ def _parts(name: str, lines: list[str], options: ReadOptions) -> tuple[list[Part
                 faults.append(f"{name} line {number:,}: {error}")
     if faults and not options.skip_bad_lines:
         more = f" ({len(faults):,} lines have faults)" if len(faults) > 1 else ""
-        raise InputError(f"{faults[0]}, or skip bad lines{more}")
+        raise InputError(f"{faults[0]}, or skip bad lines{more}", "skip_bad_lines")
     kept = [part for part in parts if part.has_tokens or part.id is not None]
     if not any(part.has_tokens for part in kept):
         raise InputError(f"{name} holds no tokens. Nothing was added")

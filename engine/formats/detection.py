@@ -44,6 +44,21 @@ def detect_format(file: SourceFile, options: ReadOptions | None = None) -> str:
     raise InputError(f"{file.name}: files {ending} are not known. Supported: {TEXT_EXTENSIONS}")
 
 
+def column_names(file: SourceFile, options: ReadOptions | None = None) -> list[str]:
+    """Return the columns of a CSV or TSV file, or the keys of a JSON file's first record."""
+    if file.extension in (".csv", ".tsv"):
+        return _header(file, _head(file, options))
+    if file.extension in (".jsonl", ".json"):
+        first = next(_records(_head(file, options)), None)
+        return list(first) if isinstance(first, dict) else []
+    return []
+
+
+def _header(file: SourceFile, head: str) -> list[str]:
+    first = head.lstrip("\r\n").splitlines()[:1]
+    return next(csv.reader(first, delimiter=file_delimiter(file, head)), [])
+
+
 def _head(file: SourceFile, options: ReadOptions | None) -> str:
     # Cut at a line's end, lest half a character make the encoding look wrong.
     data = file.data[:_HEAD_BYTES]
@@ -58,9 +73,7 @@ def _head(file: SourceFile, options: ReadOptions | None) -> str:
 
 
 def _table_format(file: SourceFile, head: str) -> str:
-    first = head.lstrip("\r\n").splitlines()[:1]
-    header = next(csv.reader(first, delimiter=file_delimiter(file, head)), [])
-    names = {cell.strip().lower() for cell in header}
+    names = {cell.strip().lower() for cell in _header(file, head)}
     if {"start", "end"} <= names and names & {"label", "type", "entity_type"}:
         return "entities"
     if "token" in names and "token_id" in names:

@@ -55,7 +55,8 @@ def find_text(record: dict[str, Any], options: ReadOptions) -> tuple[str, str]:
         wanted = f'no key "{options.text_column}"' if options.text_column else "no text found"
         keys = ", ".join(record) or "none"
         raise InputError(
-            f"{wanted}; its keys are: {keys}. Name the one that holds the text (text_column)"
+            f"{wanted}; its keys are: {keys}. Name the one that holds the text (text_column)",
+            fix="text_column",
         )
     text = record[key]
     if not isinstance(text, str):

@@ -102,6 +102,7 @@ def _parse_all(
     """The content of each record with its number, and a note on those left out."""
     contents: list[tuple[int, Content]] = []
     faults: list[str] = []
+    fix = ""
     unit = "record" if file.extension == ".json" else "line"
     for number, record in enumerate(records.items, start=1):
         try:
@@ -109,10 +110,12 @@ def _parse_all(
         except InputError as error:
             faults.append(f"{unit} {record.line:,}: {error}")
             if not options.skip_bad_lines:
-                raise InputError(f"{file.name} {faults[0]}, or skip bad lines") from None
+                message = f"{file.name} {faults[0]}, or skip bad lines"
+                raise InputError(message, error.fix or "skip_bad_lines") from None
+            fix = fix or error.fix
     if not contents:
         fault = faults[0] if faults else "holds no JSON"
-        raise InputError(f"{file.name} {fault}. Nothing could be read")
+        raise InputError(f"{file.name} {fault}. Nothing could be read", fix)
     return contents, [f"{len(faults):,} records left out, e.g. {faults[0]}"] if faults else []
 
 

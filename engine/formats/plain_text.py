@@ -81,7 +81,7 @@ def parse_lines(
         except InputError as error:
             faults.append(f"{name} line {number:,}: {error}")
             if not options.skip_bad_lines:
-                raise InputError(f"{faults[0]}, or skip bad lines") from None
+                raise InputError(f"{faults[0]}, or skip bad lines", "skip_bad_lines") from None
     return values, faults
 
 

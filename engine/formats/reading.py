@@ -24,7 +24,8 @@ def read_corpus(
     parts = [part for group in _groups(files) for part in [_read_group(group, options, format)]]
     if not parts:
         raise InputError("no files were given")
-    return _join(parts)
+    corpus = _join(parts)
+    return corpus if options.keep_entities else replace(corpus, entities={})
 
 
 def readable_formats() -> list[str]:

@@ -58,7 +58,8 @@ def _text_column(name: str, header: tuple[str, ...], options: ReadOptions) -> in
     if column is None:
         raise InputError(
             f"No text column found in {name}. Columns: {', '.join(header)}. "
-            "Name the one that holds the text"
+            "Name the one that holds the text",
+            fix="text_column",
         )
     return column
 
@@ -77,7 +78,8 @@ def named_column(name: str, header: tuple[str, ...], asked: str) -> int:
     column = find_column(header, (asked.strip().lower(),))
     if column is None:
         raise InputError(
-            f'No column "{asked}" in {name}. Columns: {", ".join(header)}. Name one of these'
+            f'No column "{asked}" in {name}. Columns: {", ".join(header)}. Name one of these',
+            fix="text_column",
         )
     return column
 

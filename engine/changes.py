@@ -1,0 +1,67 @@
+"""Two sets of distant labels over one text become what the second adds and takes away."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.distant import DistantLabels
+
+_COLUMNS = ("sentence", "start", "end", "entity_type", "phrase", "dictionary")
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Matches that come and go; the same words under another type are one of each."""
+
+    added: pd.DataFrame  # sentence, start, end (token indices), entity_type, phrase, dictionary
+    removed: pd.DataFrame  # likewise
+    unchanged: int
+
+    @property
+    def is_empty(self) -> bool:
+        return self.added.empty and self.removed.empty
+
+
+def label_changes(before: DistantLabels, after: DistantLabels) -> Changes:
+    """Return the matches of `after` that `before` lacks, and the other way round.
+
+    A match is its place and its type: which phrase or dictionary explains it does not count.
+    """
+    if not np.array_equal(before.bounds, after.bounds):
+        raise ValueError("both labels must be of the same sentences")
+    old, new = _keys(before, after.types), _keys(after, before.types)
+    is_new, is_gone = ~np.isin(new, old), ~np.isin(old, new)
+    return Changes(_table(after, is_new), _table(before, is_gone), int((~is_new).sum()))
+
+
+def change_examples(table: pd.DataFrame, most: int = 10) -> pd.DataFrame:
+    """Return one match for each phrase, the phrases with most matches first, at most `most`."""
+    counts = table.groupby(["phrase", "entity_type"], sort=False)["sentence"].transform("size")
+    first = table.assign(matches=counts).drop_duplicates(["phrase", "entity_type"])
+    order = first.sort_values("matches", ascending=False, kind="stable")
+    return order.head(most).reset_index(drop=True)
+
+
+def _keys(labels: DistantLabels, others: tuple[str, ...]) -> npt.NDArray[np.int64]:
+    """One number a match for its place and type, the same in both labels."""
+    number = {name: i for i, name in enumerate(sorted({*labels.types, *others}))}
+    type_numbers = np.array([0, *(number[name] for name in labels.types)], dtype=np.int64)
+    kept = labels.kept
+    start = labels.bounds[kept["sentence"].to_numpy()] + kept["start"].to_numpy()
+    length = (kept["end"] - kept["start"]).to_numpy()
+    widest = int(np.diff(labels.bounds).max(initial=0)) + 1  # a match stays in its sentence
+    return (start * widest + length) * max(len(number), 1) + type_numbers[kept["type"].to_numpy()]
+
+
+def _table(labels: DistantLabels, chosen: npt.NDArray[np.bool_]) -> pd.DataFrame:
+    rows = labels.kept[chosen]
+    credited = labels.phrases.take(rows["phrase"].to_numpy())
+    types = np.array(("", *labels.types), dtype=object)
+    values = (
+        *(rows[name].to_numpy() for name in ("sentence", "start", "end")),
+        types[rows["type"].to_numpy()],
+        *(credited[name].to_numpy() for name in ("phrase", "dictionary")),
+    )
+    return pd.DataFrame(dict(zip(_COLUMNS, values, strict=True)))
