@@ -1,0 +1,46 @@
+"""The frame of every figure: quiet axes and text that sit on a light or a dark page alike."""
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+import plotly.graph_objects as go
+
+TEXT = "#7b8794"  # readable on both backgrounds
+GRID = "rgba(128, 140, 150, 0.22)"
+BARS = "#7b8794"  # neither a type's color nor a method's
+CONFIG = {"displayModeBar": False}  # of st.plotly_chart: no buttons over the figure
+_LONGEST_NAME = 40
+
+
+def framed(traces: Any | Iterable[Any], *, height: int) -> go.Figure:
+    """Return a figure of these traces without title, legend or background."""
+    figure = go.Figure(traces)
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 48, "t": 8, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": TEXT, "size": 13},
+        showlegend=False,
+        dragmode=False,
+    )
+    axis = {
+        "gridcolor": GRID,
+        "zeroline": False,
+        "automargin": True,
+        "title_font_color": TEXT,
+        "tickfont_color": TEXT,
+    }
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
+    return figure
+
+
+def shown(name: str) -> str:
+    """Return the name, not too long; plotly would read markup in it, so that is escaped.
+
+    >>> shown("<b>gout")
+    '&lt;b&gt;gout'
+    """
+    return escape(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
