@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from ui.chart_style import BARS, framed, shown
 
-_MOSTBARS = 15
+_MOST_BARS = 15
 
 
 def coverage_figure(along: pd.DataFrame) -> go.Figure:
@@ -33,7 +33,7 @@ def matches_figure(by_dictionary: pd.DataFrame, colors: Mapping[str, str]) -> go
 
     by_dictionary: dictionary, entity_type, phrases, matches.
     """
-    top = by_dictionary.sort_values("matches", ascending=False, kind="stable").head(_MOSTBARS)
+    top = by_dictionary.sort_values("matches", ascending=False, kind="stable").head(_MOST_BARS)
     names = [
         f"{shown(entity_type)} · {shown(dictionary)}"
         for entity_type, dictionary in zip(top["entity_type"], top["dictionary"], strict=True)
