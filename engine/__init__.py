@@ -32,8 +32,10 @@ from engine.coverage import (
     measure_coverage,
     phrase_usage,
 )
+from engine.decisions import Review, judgements
 from engine.dictionary import Dictionary, Phrase, first_share, mute, relabel, unmute
 from engine.dictionary_files import read_dictionaries, read_dictionary
+from engine.dictionary_versions import DictionaryVersion
 from engine.distant import DistantLabels, conflicts, dictionary_entities, label
 from engine.files import SourceFile, read_source
 from engine.formats import (
@@ -45,6 +47,8 @@ from engine.formats import (
     write_corpus,
 )
 from engine.metrics import Evaluation, Scores, evaluate, evaluate_documents
+from engine.project import Project
+from engine.project_files import StoredFile
 from engine.settings import LIMITS, MATCH_PRESETS, MatchOptions, ReadOptions
 from engine.text import Corpus, Document, Entity, InputError, Sentence, Span
 from engine.text_figures import (
@@ -55,6 +59,19 @@ from engine.text_figures import (
     sentence_lengths,
 )
 from engine.tokenization import make_document, make_tokenized_document
+from engine.workspace import (
+    ProjectSummary,
+    create_project,
+    data_folder,
+    delete_project,
+    duplicate_project,
+    import_project_zip,
+    list_projects,
+    open_project,
+    reset_sample,
+    sample_project,
+    write_project_zip,
+)
 
 __all__ = [
     "FORMATS",
@@ -64,6 +81,7 @@ __all__ = [
     "Corpus",
     "Decision",
     "Dictionary",
+    "DictionaryVersion",
     "DistantLabels",
     "Document",
     "Entity",
@@ -71,11 +89,15 @@ __all__ = [
     "InputError",
     "MatchOptions",
     "Phrase",
+    "Project",
+    "ProjectSummary",
     "ReadOptions",
+    "Review",
     "Scores",
     "Sentence",
     "SourceFile",
     "Span",
+    "StoredFile",
     "TextFigures",
     "WriteOptions",
     "align",
@@ -87,19 +109,26 @@ __all__ = [
     "coverage_along",
     "coverage_by_dictionary",
     "coverage_by_type",
+    "create_project",
+    "data_folder",
     "decisions_from_gold",
+    "delete_project",
     "detect_format",
     "dictionary_entities",
     "document_lengths",
     "document_table",
     "draw_sample",
+    "duplicate_project",
     "evaluate",
     "evaluate_documents",
     "first_share",
     "gold_of",
+    "import_project_zip",
+    "judgements",
     "kept_matches",
     "label",
     "label_changes",
+    "list_projects",
     "make_document",
     "make_tokenized_document",
     "measure_coverage",
@@ -107,6 +136,7 @@ __all__ = [
     "missing_candidates",
     "mute",
     "noisy_phrases",
+    "open_project",
     "phrase_usage",
     "read_corpus",
     "read_decisions",
@@ -114,9 +144,12 @@ __all__ = [
     "read_dictionary",
     "read_source",
     "relabel",
+    "reset_sample",
+    "sample_project",
     "sentence_lengths",
     "store_decision",
     "unmute",
     "wilson_interval",
     "write_corpus",
+    "write_project_zip",
 ]

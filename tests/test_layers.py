@@ -17,7 +17,8 @@ ENGINE_ORDER = [
     "device", "vectors", "word_shapes", "lexicon", "encoders", "subwords", "transformer", "batches",
     "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
     "metrics", "checking", "formats", "alignment", "experiment", "runs", "comparison", "curve",
-    "project", "jobs", "console", "commands", "__main__",
+    "project_store", "decisions", "corpus_cache", "dictionary_versions", "project_files",
+    "project_text", "project", "project_zip", "workspace", "jobs", "console", "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {
     "device", "encoders", "subwords", "batches", "features", "risk", "transformer", "tagger",

@@ -1,0 +1,231 @@
+"""A project's SQLite file: its tables, short transactions, and one sentence for each fault."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from engine.text import InputError
+
+DATABASE = "project.db"
+SCHEMA_VERSION = 1
+_BUSY_SECONDS = 15.0  # a writer waits this long for another one
+
+# Tables of jobs are made by `jobs`, in the same file.
+_SCHEMA = """
+CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE files (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL,
+    unit TEXT NOT NULL,
+    name TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    options TEXT NOT NULL,
+    renamed TEXT NOT NULL DEFAULT '{}',
+    documents INTEGER NOT NULL DEFAULT 0,
+    sentences INTEGER NOT NULL DEFAULT 0,
+    tokens INTEGER NOT NULL DEFAULT 0,
+    added_at TEXT NOT NULL
+);
+CREATE TABLE dictionary_versions (
+    version INTEGER PRIMARY KEY,
+    saved_at TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    dictionaries INTEGER NOT NULL,
+    phrases INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    sha256 TEXT NOT NULL
+);
+CREATE TABLE choices (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE decisions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    entity_type TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    new_start INTEGER,
+    new_end INTEGER,
+    new_type TEXT,
+    source TEXT NOT NULL DEFAULT '',
+    queue TEXT NOT NULL DEFAULT '',
+    surface TEXT NOT NULL DEFAULT '',
+    decided_at TEXT NOT NULL,
+    undoes INTEGER
+);
+CREATE INDEX decisions_by_place
+    ON decisions (kind, document_id, "start", "end", entity_type, id);
+CREATE INDEX decisions_undone ON decisions (undoes) WHERE undoes IS NOT NULL;
+"""
+_TABLES = frozenset(("facts", "files", "dictionary_versions", "choices", "decisions"))
+
+
+def make_store(folder: Path, name: str) -> None:
+    """Make the database of a new project in a folder that has none."""
+    with _connected(folder, mode="rwc") as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("BEGIN IMMEDIATE")
+        for statement in _SCHEMA.split(";\n"):
+            db.execute(statement)
+        set_fact(db, "name", name)
+        touch(db)
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        db.commit()
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Open the database to look at; rows are `sqlite3.Row`, all of one moment."""
+    with _connected(folder, mode="rw") as db:
+        _check_schema(folder, db)
+        db.execute("BEGIN")
+        yield db
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Open the database to change it: all of the block is stored and on disk, or nothing.
+
+    One writer at a time; others wait. Keep the block short, and compute before it.
+    """
+    with _connected(folder, mode="rw") as db:
+        _check_schema(folder, db)
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield db
+            db.commit()
+        except BaseException:
+            db.rollback()
+            raise
+
+
+def check_store(folder: Path) -> None:
+    """Raise InputError unless the database is whole and of a version that is understood."""
+    with reading(folder) as db:
+        tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")}
+        if not tables >= _TABLES or db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise InputError(_damaged(folder))
+
+
+def copy_store(folder: Path, target: Path) -> None:
+    """Write the database as one file, as it is at this moment, whoever else is writing."""
+    with _connected(folder, mode="rw") as db:
+        _check_schema(folder, db)
+        copy = sqlite3.connect(target)
+        try:
+            db.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            copy.close()
+
+
+def now() -> str:
+    """Return this moment as it is stored: ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def moment(stored: str) -> datetime:
+    """Return a stored moment; one that cannot be read is the beginning of time, not a fault."""
+    try:
+        return datetime.fromisoformat(stored).astimezone(UTC)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
+
+
+def fact(db: sqlite3.Connection, key: str, default: str = "") -> str:
+    """Return what the project stores about itself under `key`."""
+    row = db.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
+    return default if row is None else str(row[0])
+
+
+def set_fact(db: sqlite3.Connection, key: str, value: str) -> None:
+    """Store what the project knows about itself."""
+    db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
+
+
+def touch(db: sqlite3.Connection) -> None:
+    """Note that the project was changed now."""
+    set_fact(db, "modified", now())
+
+
+def choice(db: sqlite3.Connection, key: str, default: Any = None) -> Any:
+    """Return a remembered choice."""
+    row = db.execute("SELECT value FROM choices WHERE key = ?", (key,)).fetchone()
+    return default if row is None else json.loads(row[0])
+
+
+def set_choice(db: sqlite3.Connection, key: str, value: Any) -> None:
+    """Remember a choice; any JSON value."""
+    db.execute("INSERT OR REPLACE INTO choices VALUES (?, ?)", (key, json.dumps(value)))
+
+
+# ---- connections and faults -----------------------------------------------------------------
+
+
+@contextmanager
+def _connected(folder: Path, mode: str) -> Iterator[sqlite3.Connection]:
+    path = folder / DATABASE
+    if mode != "rwc" and (path.is_symlink() or not path.is_file()):
+        raise InputError(f"{folder} holds no project ({DATABASE} is missing)")
+    try:
+        db = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            db.row_factory = sqlite3.Row
+            # On disk before the screen says so, and a file from elsewhere runs no code of its own.
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA trusted_schema = OFF")
+            yield db
+        finally:
+            db.close()
+    except sqlite3.Error as error:
+        raise _explained(folder, error) from error
+
+
+def _check_schema(folder: Path, db: sqlite3.Connection) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
+        raise InputError(
+            f"this project was made by a newer Glossa (project version {version}; this Glossa "
+            f"reads {SCHEMA_VERSION}). Update Glossa to open it"
+        )
+    if version < 1:
+        raise InputError(_damaged(folder))
+
+
+def _damaged(folder: Path) -> str:
+    return (
+        f"{folder.name}/{DATABASE} is damaged or no project of Glossa. "
+        "Import the project's zip again, or delete it"
+    )
+
+
+def _explained(folder: Path, error: sqlite3.Error) -> Exception:
+    """The fault as one sentence, if a person can do something about it."""
+    code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return InputError(
+            f"no room left on the disk for {folder}; nothing was stored. "
+            "Delete old runs or projects, or enlarge the disk"
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return InputError(
+            f"another process has been writing to this project for {_BUSY_SECONDS:.0f} seconds; "
+            "nothing was stored. Try again in a moment"
+        )
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
+        return InputError(f"{folder} cannot be written: {error}. Check who owns the folder")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR):
+        return InputError(f"{_damaged(folder)} ({error})")
+    return error
