@@ -1,7 +1,8 @@
 """A tagger of entity against non-entity becomes a confidence (lambda) for every token."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.batches import Inputs
-from engine.risk import Risk, mpu_risk
+from engine.risk import Risk, mpu_risk, with_known_negatives
 from engine.settings import Settings
 from engine.tagger import predict_probabilities
 from engine.training import Epoch, Schedule, fit
@@ -34,6 +35,8 @@ def estimate_confidence(
     settings: Settings,
     make_tagger: MakeTagger,
     *,
+    known_negatives: npt.NDArray[np.bool_] | None = None,
+    checkpoint: Path | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Confidence:
@@ -41,27 +44,48 @@ def estimate_confidence(
 
     `entity_prior` is P(class > 0). With folds, a token is scored only by taggers that have not
     seen its sentence; without, by one that was trained on it. Several seeds are averaged.
+    `on_epoch` gets numbers that count through all taggers. Each tagger has a checkpoint beside
+    the one named, from which a second call goes on. Tokens that a person called no entity
+    (`known_negatives`) have no confidence, whatever a tagger says of them.
     """
+    is_negative = None if known_negatives is None else torch.from_numpy(known_negatives)
     is_labeled = torch.from_numpy((labels > 0).astype(np.int64))
     values = np.zeros(len(labels), np.float64)
-    histories = []
+    histories: list[tuple[Epoch, ...]] = []
     for number in range(settings.confidence_seeds):
         seed = settings.seed + 1_000 * (number + 1)
         for train, score in _folds(len(inputs.bounds) - 1, settings.confidence_folds, seed):
             tagger = make_tagger(2, seed)
+            before = len(histories) * settings.confidence_epochs
             history = fit(
                 tagger,
                 inputs,
-                _binary_risk(is_labeled, entity_prior, settings, tagger),
+                _binary_risk(is_labeled, is_negative, entity_prior, settings, tagger),
                 confidence_schedule(settings, seed),
                 only=train,
-                on_epoch=on_epoch,
+                checkpoint=_checkpoint_of(checkpoint, len(histories)),
+                on_epoch=_counted_on(before, on_epoch),
                 should_stop=should_stop,
             )
             histories.append(tuple(history))
             _add_scores(values, tagger, inputs, score)
-    values = (values / settings.confidence_seeds).clip(_NEAREST, 1 - _NEAREST)
+    values /= settings.confidence_seeds
+    if known_negatives is not None:
+        values[known_negatives] = 0
+    values = values.clip(_NEAREST, 1 - _NEAREST)
     return Confidence(values.astype(np.float32), tuple(histories))
+
+
+def _checkpoint_of(checkpoint: Path | None, tagger: int) -> Path | None:
+    return checkpoint and checkpoint.with_stem(f"{checkpoint.stem}-confidence-{tagger}")
+
+
+def _counted_on(
+    before: int, on_epoch: Callable[[Epoch], None] | None
+) -> Callable[[Epoch], None] | None:
+    if on_epoch is None:
+        return None
+    return lambda epoch: on_epoch(replace(epoch, number=before + epoch.number))
 
 
 def confidence_schedule(settings: Settings, seed: int) -> Schedule:
@@ -76,21 +100,33 @@ def confidence_schedule(settings: Settings, seed: int) -> Schedule:
 
 
 def _binary_risk(
-    is_labeled: Tensor, entity_prior: float, settings: Settings, tagger: nn.Module
+    is_labeled: Tensor,
+    is_negative: Tensor | None,
+    entity_prior: float,
+    settings: Settings,
+    tagger: nn.Module,
 ) -> Callable[[Tensor, Tensor], Risk]:
     device = next(tagger.parameters()).device
     is_labeled = is_labeled.to(device)
+    is_negative = None if is_negative is None else is_negative.to(device)
     priors = torch.tensor([1 - entity_prior, entity_prior], device=device)
 
     def risk_of(probs: Tensor, tokens: Tensor) -> Risk:
-        return mpu_risk(
+        labels = is_labeled[tokens]
+        risk = mpu_risk(
             probs,
-            is_labeled[tokens],
+            labels,
             priors,
             entity_weight=settings.confidence_weight,
             loss=settings.loss,
             is_one_sample=settings.is_one_sample,
             bound=settings.negative_bound,
+        )
+        if is_negative is None:
+            return risk
+        weight = settings.confidence_weight
+        return with_known_negatives(
+            risk, probs, labels, is_negative[tokens], weight=weight, loss=settings.loss
         )
 
     return risk_of

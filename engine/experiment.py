@@ -19,12 +19,21 @@ from torch import Tensor, nn
 
 from engine.batches import WordInputs, sentence_bounds
 from engine.confidence import Confidence, estimate_confidence
+from engine.corrections import EntitiesByDocument, correct_labels
 from engine.decoding import matching_odds, predicted_entities, predictions, weigh
 from engine.device import choose_device
 from engine.dictionary import Dictionary
 from engine.distant import DistantLabels
 from engine.features import EncodedInputs, Lexicon, make_word_inputs
-from engine.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
+from engine.files import written_whole
+from engine.risk import (
+    Risk,
+    conf_mpu_risk,
+    mpn_risk,
+    mpu_risk,
+    supervised_risk,
+    with_known_negatives,
+)
 from engine.settings import MATCH_PRESETS, Settings
 from engine.tagger import BiLstmTagger, predict_probabilities
 from engine.text import Document, Entity, InputError
@@ -44,6 +53,7 @@ class TrainingData:
     types: tuple[str, ...]
     lexicon: Lexicon | None = None
     cache: Path | None = None  # folder for features that are slow to compute
+    known_negatives: npt.NDArray[np.bool_] | None = None  # (tokens,), a person said: no entity
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,7 @@ class Progress:
     epoch: Epoch  # its number counts through all taggers of the stage
     epochs: int  # of this stage, all taggers together
     seconds_left: float  # of the whole run, from the epochs so far
+    seed: int = 0
 
 
 OnProgress = Callable[[Progress], None]
@@ -100,16 +111,20 @@ def run(
             float(priors[1:].sum()),
             settings,
             lambda classes, seed: make_tagger(inputs, classes, settings, seed, device),
+            known_negatives=data.known_negatives,
+            checkpoint=checkpoint,
             on_epoch=clock.of("confidence"),
             should_stop=should_stop,
         )
+        if checkpoint and not (should_stop and should_stop()):
+            _store_confidence(checkpoint, confidence)
     taggers, history = [], []
     for i, part in enumerate(parts):
         tagger = make_tagger(inputs, len(part.priors), settings, settings.seed, device)
         history += fit(
             tagger,
             inputs,
-            _risk_of(part, settings, confidence, device),
+            _risk_of(part, data.known_negatives, settings, confidence, device),
             schedule(settings),
             checkpoint=_checkpoint_of(checkpoint, i),
             on_epoch=clock.of("training", tagger=i),
@@ -180,12 +195,27 @@ def make_training_data(
     dictionaries: Sequence[Dictionary],
     labels: DistantLabels,
     preset: str,
+    *,
+    accepted: EntitiesByDocument | None = None,
+    rejected: EntitiesByDocument | None = None,
 ) -> TrainingData:
-    """Return the documents' sentences with their labels, and the dictionaries as a lexicon."""
+    """Return the documents' sentences with their labels, and the dictionaries as a lexicon.
+
+    What a person accepted or rejected overrides the dictionary where they decided.
+    """
     are_given = {document.tokens_given for document in documents} == {True}
     lexicon = Lexicon(tuple(dictionaries), MATCH_PRESETS[preset], labels.types, are_given)
     sentences = [s.tokens for document in documents for s in document.sentences]
-    return TrainingData(sentences, labels.labels, labels.types, lexicon)
+    if not accepted and not rejected:
+        return TrainingData(sentences, labels.labels, labels.types, lexicon)
+    corrected = correct_labels(documents, labels, accepted or {}, rejected or {})
+    return TrainingData(
+        sentences,
+        corrected.labels,
+        labels.types,
+        lexicon,
+        known_negatives=corrected.known_negatives,
+    )
 
 
 # ---- the pieces of a run --------------------------------------------------------------------
@@ -293,9 +323,27 @@ def _checkpoint_of(checkpoint: Path | None, part: int) -> Path | None:
 
 
 def _risk_of(
+    part: _Part,
+    known_negatives: npt.NDArray[np.bool_] | None,
+    settings: Settings,
+    confidence: Confidence | None,
+    device: torch.device,
+) -> Callable[[Tensor, Tensor], Risk]:
+    """The method's risk, as a function of a batch; what a person called no entity weighs more."""
+    risk_of = _risk_of_method(part, settings, confidence, device)
+    if known_negatives is None:
+        return risk_of
+    labels = torch.from_numpy(part.labels.astype(np.int64)).to(device)
+    is_negative = torch.from_numpy(known_negatives).to(device)
+    weight, loss = settings.entity_weight, settings.loss
+    return lambda probs, tokens: with_known_negatives(
+        risk_of(probs, tokens), probs, labels[tokens], is_negative[tokens], weight=weight, loss=loss
+    )
+
+
+def _risk_of_method(
     part: _Part, settings: Settings, confidence: Confidence | None, device: torch.device
 ) -> Callable[[Tensor, Tensor], Risk]:
-    """The method's risk, as a function of a batch."""
     labels = torch.from_numpy(part.labels.astype(np.int64)).to(device)
     priors = torch.from_numpy(part.priors.astype(np.float32)).to(device)
     weight, loss = settings.entity_weight, settings.loss
@@ -326,6 +374,12 @@ def _risk_of(
     )
 
 
+def _store_confidence(checkpoint: Path, confidence: Confidence) -> None:
+    """Leave the values beside the checkpoint, to be looked at while the tagger is trained."""
+    with written_whole(checkpoint.with_name(f"{checkpoint.stem}-confidence.npy")) as out:
+        np.save(out, confidence.values)
+
+
 class _Clock:
     """Turns epochs into progress with a measured time to go."""
 
@@ -338,6 +392,7 @@ class _Clock:
         taggers: int = 1,
     ) -> None:
         self._on_progress, self._method = on_progress, settings.method
+        self._seed = settings.seed
         scorers = settings.confidence_seeds * max(1, settings.confidence_folds)
         needs_confidence = settings.method == "conf_mpu" and not has_confidence
         self._epochs = {
@@ -356,14 +411,11 @@ class _Clock:
         def report(epoch: Epoch) -> None:
             self._heard[stage] += 1
             self._seconds += epoch.seconds
-            left = self._epochs["training"]
-            if stage == "training":
-                # A resumed run has epochs that were not heard of here.
-                number = tagger * self._per_tagger + epoch.number
-                left -= number
-            else:
-                number = self._heard[stage]
-                left += self._epochs[stage] - number
+            # Numbers, not what was heard: a resumed run has epochs that were not heard of here.
+            number = tagger * self._per_tagger + epoch.number
+            left = self._epochs[stage] - number
+            if stage == "confidence":
+                left += self._epochs["training"]
             seconds_left = left * self._seconds / sum(self._heard.values())
             on_progress(
                 Progress(
@@ -372,6 +424,7 @@ class _Clock:
                     replace(epoch, number=number),
                     self._epochs[stage],
                     seconds_left,
+                    self._seed,
                 )
             )
 

@@ -133,6 +133,19 @@ def conf_mpu_risk(
     return Risk(positive + negative, positive, negative, bounded / labeled)
 
 
+def with_known_negatives(
+    risk: Risk, probs: Tensor, labels: Tensor, is_negative: Tensor, *, weight: float, loss: str
+) -> Risk:
+    """Return the risk with tokens that a person called no entity: weight / n_U sum_N l(f, 0).
+
+    `is_negative` is (tokens,), true for unlabeled tokens only. An unlabeled token weighs 1 / n_U in
+    every risk; one that a person decided on weighs `weight` times as much more, as entities do.
+    """
+    losses = token_losses(probs[is_negative], 0, loss)
+    known = weight * losses.sum() / (labels == 0).sum().clamp(min=1)
+    return risk._replace(objective=risk.objective + known, negative=risk.negative + known)
+
+
 def supervised_risk(probs: Tensor, labels: Tensor, *, loss: str = "cross_entropy") -> Risk:
     """Return the mean loss against labels that are complete: the upper reference, for gold."""
     losses = torch.stack([token_losses(probs, i, loss) for i in range(probs.shape[1])], dim=1)

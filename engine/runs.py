@@ -55,6 +55,8 @@ def data_fingerprint(data: TrainingData) -> str:
     """Return a short hash of the sentences, their labels and what they are looked up in."""
     digest = hashlib.sha256(data.labels.tobytes())
     digest.update(ascii(data.types).encode())
+    if data.known_negatives is not None:
+        digest.update(data.known_negatives.tobytes())
     if data.lexicon is not None:
         lexicon = data.lexicon
         parts = (fingerprint(lexicon.dictionaries), lexicon.options, lexicon.types)
