@@ -26,6 +26,7 @@ from engine.dictionary import Dictionary
 from engine.distant import DistantLabels
 from engine.features import EncodedInputs, Lexicon, make_word_inputs
 from engine.files import written_whole
+from engine.preflight import check_labels, check_priors, label_warnings
 from engine.risk import (
     Risk,
     conf_mpu_risk,
@@ -36,12 +37,9 @@ from engine.risk import (
 )
 from engine.settings import MATCH_PRESETS, Settings
 from engine.tagger import BiLstmTagger, predict_probabilities
-from engine.text import Document, Entity, InputError
+from engine.text import Document, Entity
 from engine.training import Epoch, Schedule, fit
 from engine.transformer import TransformerTagger
-
-_FEWEST_POSITIVES = 20
-_MOST_LABELED = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,32 +268,14 @@ def schedule(settings: Settings) -> Schedule:
 
 
 def check_data(data: TrainingData, priors: npt.NDArray[np.float64]) -> None:
-    """Raise InputError for labels that no method can learn from."""
-    counts = np.bincount(data.labels, minlength=len(data.types) + 1)
-    for name, count in zip(data.types, counts[1:], strict=True):
-        if count == 0:
-            raise InputError(
-                f"{name} has no labeled token. Add phrases of that type, or leave the type out"
-            )
-    labeled = 1 - counts[0] / max(counts.sum(), 1)
-    if labeled > _MOST_LABELED:
-        raise InputError(
-            f"{100 * labeled:.0f} % of tokens are labeled. Learning needs unlabeled text; "
-            "is the dictionary full of common words?"
-        )
-    if not (priors[1:] > 0).all() or priors[1:].sum() >= 1:
-        raise InputError(f"Priors must be > 0 and sum to < 1 (now {priors[1:].sum():.2f})")
+    """Raise InputError for labels or priors that no method can learn from."""
+    check_labels(data.labels, data.types)
+    check_priors(priors[1:])
 
 
 def data_warnings(data: TrainingData) -> list[str]:
     """Return what a person should know before they wait for a result."""
-    counts = np.bincount(data.labels, minlength=len(data.types) + 1)
-    return [
-        f"{name} has {count:,} labeled tokens; with fewer than {_FEWEST_POSITIVES} results are "
-        "unstable"
-        for name, count in zip(data.types, counts[1:], strict=True)
-        if count < _FEWEST_POSITIVES
-    ]
+    return label_warnings(data.labels, data.types)
 
 
 @dataclass(frozen=True, slots=True)

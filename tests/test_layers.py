@@ -14,6 +14,7 @@ ENGINE_ORDER = [
     "settings", "text", "tokenization", "text_figures", "files", "delimited", "json_records",
     "folding", "dictionary", "dictionary_layouts", "dictionary_records", "dictionary_files", "audit",
     "matching", "resolution", "distant", "changes", "coverage", "candidates", "corrections", "priors",
+    "preflight",
     "device", "vectors", "word_shapes", "lexicon", "encoders", "subwords", "transformer", "batches",
     "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
     "metrics", "checking", "formats", "alignment", "experiment", "runs", "comparison", "curve",
