@@ -2,10 +2,13 @@
 
 import hashlib
 import multiprocessing
+import os
 import queue
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from multiprocessing.managers import SyncManager
 from pathlib import Path
 from typing import Any
 
@@ -75,25 +78,30 @@ def train_all(
 
     One worker trains in this process, with the threads it has; a GPU is never shared.
     """
-    waiting = [
-        task
-        for task in tasks
-        if not is_finished_run(task.folder, task.data, task.priors, task.settings)
-    ]
+    waiting = [task for task in tasks if not is_trained(task)]
     if workers < 2 or len(waiting) < 2 or choose_device().type != "cpu":
         for task in waiting:
             if not (should_stop and should_stop()):
                 _train(task, on_progress, should_stop)
         return
     context = multiprocessing.get_context("spawn")
-    with context.Manager() as manager:
+    manager = SyncManager(ctx=context)
+    manager.start(_end_with_parent)
+    with manager:
         channel, stop = manager.Queue(), manager.Event()
-        with ProcessPoolExecutor(min(workers, len(waiting)), mp_context=context) as pool:
+        with ProcessPoolExecutor(
+            min(workers, len(waiting)), context, initializer=_end_with_parent
+        ) as pool:
             running = [pool.submit(_train_in_worker, task, channel, stop) for task in waiting]
             try:
                 _relay(running, channel, stop, on_progress, should_stop)
             finally:
                 stop.set()  # when listening failed, the workers must not train to their end
+
+
+def is_trained(task: Task) -> bool:
+    """Return whether the folder of the task holds its finished run."""
+    return is_finished_run(task.folder, task.data, task.priors, task.settings)
 
 
 def _relay(
@@ -115,6 +123,21 @@ def _relay(
             on_progress(progress)
     for future in running:
         future.result()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it has been killed.
+
+    Otherwise it would train on unseen, and write where a resumed run writes too.
+    """
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _train_in_worker(task: Task, channel: Any, stop: Any) -> None:

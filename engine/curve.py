@@ -1,19 +1,19 @@
 """Growing shares of a dictionary become a curve: what each method makes of 20, 40 … 100 %."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.comparison import Task, train_all
+from engine.comparison import Task, is_trained, train_all
 from engine.coverage import Coverage, measure_coverage
 from engine.dictionary import Dictionary, first_share
 from engine.distant import DistantLabels, dictionary_entities, label
-from engine.experiment import OnProgress, make_training_data, predict_documents
+from engine.experiment import OnProgress, Progress, make_training_data, predict_documents
 from engine.metrics import evaluate_documents
 from engine.priors import estimate_priors
 from engine.runs import load_run
 from engine.settings import Settings
-from engine.text import Document, Entity
+from engine.text import Document, Entity, InputError
 
 EntitiesByDocument = Mapping[str, tuple[Entity, ...]]
 
@@ -46,6 +46,17 @@ class CurvePlan:
     match: str
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What became of one method on one share of the dictionary."""
+
+    fraction: int
+    method: str
+    seed: int
+    state: str  # running, done or failed
+    message: str = ""  # why it failed
+
+
 def coverage_curve(
     documents: Sequence[Document],
     dictionaries: Sequence[Dictionary],
@@ -56,33 +67,82 @@ def coverage_curve(
     workers: int = 1,
     on_progress: OnProgress | None = None,
     on_points: Callable[[list[Point]], None] | None = None,
+    on_cell: Callable[[Cell], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
 ) -> list[Point]:
     """Return a point for each share, method and seed, and one for dictionary matching alone.
 
     Shares are nested: 40 % begins with the phrases of 20 %. Cells that `folder` holds already are
-    not trained again. `on_points` gets the points of a share as soon as they are there.
+    not trained again. `on_points` gets the points of a share as soon as they are there. With
+    `on_cell`, cells that cannot be trained are reported as failed and the others go on; without
+    it, what is wrong with them is raised. When stopped, the points of whole shares come back.
     """
     points: list[Point] = []
     for fraction in sorted(plan.fractions):
         share = [first_share(dictionary, fraction) for dictionary in dictionaries]
         labels = label(documents, share, plan.match)
-        tasks = _tasks(documents, share, plan, labels, folder / f"{fraction}")
-        train_all(tasks, workers, on_progress=on_progress)
+        cells = _Cells(fraction, plan, on_cell)
+        try:
+            tasks = _tasks(documents, share, plan, labels, folder / f"{fraction}")
+        except InputError as error:
+            cells.fail(error)
+            tasks = []
+        try:
+            train_all(
+                tasks, workers, on_progress=cells.heard_by(on_progress), should_stop=should_stop
+            )
+        except InputError as error:
+            trained = [task for task in tasks if is_trained(task)]
+            cells.fail(error, but={(t.settings.method, t.settings.seed) for t in trained})
+            tasks = trained
+        if should_stop and should_stop():
+            break
         scorer = _Scorer(documents, gold, measure_coverage(labels), fraction)
         matched = dictionary_entities(labels, documents)
         found = [scorer.point("dictionary", 0, matched, "", 0.0)]
-        for task in tasks:
-            trained = load_run(task.folder)
-            entities = predict_documents(trained, documents, task.folder.name)
-            seconds = sum(epoch.seconds for epoch in trained.history)
-            settings = task.settings
-            found.append(
-                scorer.point(settings.method, settings.seed, entities, task.folder.name, seconds)
-            )
+        found += [scorer.point_of(task) for task in tasks]
         points += found
         if on_points:
             on_points(found)
+        for task in tasks:
+            cells.report(task.settings.method, task.settings.seed, "done")
     return points
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The cells of one share, as they are told to whoever watches."""
+
+    fraction: int
+    plan: CurvePlan
+    on_cell: Callable[[Cell], None] | None
+
+    def report(self, method: str, seed: int, state: str, message: str = "") -> None:
+        if self.on_cell:
+            self.on_cell(Cell(self.fraction, method, seed, state, message))
+
+    def heard_by(self, on_progress: OnProgress | None) -> OnProgress | None:
+        """A cell runs from the first epoch that is heard of it."""
+        if self.on_cell is None:
+            return on_progress
+        begun: set[tuple[str, int]] = set()
+
+        def heard(progress: Progress) -> None:
+            if (progress.method, progress.seed) not in begun:
+                begun.add((progress.method, progress.seed))
+                self.report(progress.method, progress.seed, "running")
+            if on_progress:
+                on_progress(progress)
+
+        return heard
+
+    def fail(self, error: InputError, but: Container[tuple[str, int]] = ()) -> None:
+        if self.on_cell is None:
+            raise error
+        for method in self.plan.methods:
+            for seed in self.plan.seeds:
+                if (method, seed) not in but:
+                    self.report(method, seed, "failed", str(error))
 
 
 def _tasks(
@@ -113,6 +173,12 @@ class _Scorer:
     gold: EntitiesByDocument | None
     coverage: Coverage
     fraction: int
+
+    def point_of(self, task: Task) -> Point:
+        trained, settings = load_run(task.folder), task.settings
+        entities = predict_documents(trained, self.documents, task.folder.name)
+        seconds = sum(epoch.seconds for epoch in trained.history)
+        return self.point(settings.method, settings.seed, entities, task.folder.name, seconds)
 
     def point(
         self, method: str, seed: int, entities: EntitiesByDocument, run_id: str, seconds: float

@@ -154,7 +154,7 @@ def test_stop_before_the_first_method_trains_nothing(planted, tmp_path):
 def threads(monkeypatch):
     """Workers that start at once, where only what becomes of a failure matters."""
 
-    def pool(count, mp_context):
+    def pool(count, mp_context, initializer):
         return ThreadPoolExecutor(count)
 
     monkeypatch.setattr(comparison, "ProcessPoolExecutor", pool)

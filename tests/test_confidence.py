@@ -121,11 +121,22 @@ def test_more_folds_than_sentences_leave_some_folds_empty():
     assert ((values > 0) & (values < 1)).all()
 
 
-def test_every_epoch_of_every_tagger_is_reported(small):
+def test_every_epoch_is_reported_and_counted_through_all_taggers(small):
     heard = []
     settings = replace(FEW, confidence_epochs=2, confidence_folds=2)
     estimate(small, settings, on_epoch=heard.append)
-    assert [e.number for e in heard] == [1, 2, 1, 2]
+    assert [e.number for e in heard] == [1, 2, 3, 4]
+
+
+def test_a_stopped_estimate_goes_on_from_its_checkpoints(small, tmp_path):
+    settings = replace(FEW, confidence_epochs=2, confidence_folds=2)
+    straight = estimate(small, settings)
+    first, second = [], []
+    options = {"checkpoint": tmp_path / "checkpoint.safetensors"}
+    estimate(small, settings, **options, on_epoch=first.append, should_stop=lambda: len(first) == 3)
+    resumed = estimate(small, settings, **options, on_epoch=second.append)
+    assert [[e.number for e in heard] for heard in (first, second)] == [[1, 2, 3], [4]]
+    assert np.array_equal(resumed.values, straight.values)
 
 
 def test_stop_ends_the_training_of_all_taggers(small):
