@@ -141,13 +141,20 @@ def draw_sample(matches: pd.DataFrame, size: int = 50, seed: int = 0) -> pd.Data
     """
     if matches.empty:
         return matches
-    lots = [_lot(place, seed) for place in _places(matches)]
-    shuffled = matches.iloc[sorted(range(len(lots)), key=lots.__getitem__)]
     parts = []
-    for _, stratum in shuffled.groupby(["entity_type", "dictionary"], sort=True):
+    for _, stratum in mixed(matches, seed).groupby(["entity_type", "dictionary"], sort=True):
         share = math.ceil(size * len(stratum) / len(matches))
         parts.append(stratum.head(max(share, 5)))
     return pd.concat(parts)
+
+
+def mixed(sample: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """Return a sample in the order of its lots, types and dictionaries mixed.
+
+    Whoever stops halfway has then judged some of each.
+    """
+    lots = [_lot(place, seed) for place in _places(sample)]
+    return sample.iloc[sorted(range(len(lots)), key=lots.__getitem__)]
 
 
 def _lot(place: tuple[str, int, int, str], seed: int) -> bytes:

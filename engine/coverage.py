@@ -88,6 +88,13 @@ def coverage_along(labels: DistantLabels, bins: int = 20) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def matches_per_sentence(labels: DistantLabels, most: int = 6) -> pd.DataFrame:
+    """Return how many sentences have 0, 1, 2, … matches; the last row is `most` or more."""
+    counts = _count(labels.kept["sentence"], len(labels.bounds) - 1).clip(max=most)
+    sentences = np.bincount(counts.astype(np.intp), minlength=most + 1)
+    return pd.DataFrame({"matches": np.arange(most + 1), "sentences": sentences})
+
+
 def phrase_usage(labels: DistantLabels) -> pd.DataFrame:
     """Return every phrase with its matches and the matches it lost, most used first."""
     table = labels.phrases.copy()

@@ -46,6 +46,7 @@ class Evaluation:
     by_type: Mapping[str, Scores]
     tokens: Scores  # tokens of the right type, whatever the boundaries
     errors: Mapping[str, int]  # how many of each of ERRORS
+    errors_by_type: Mapping[str, Mapping[str, int]]  # by the prediction's type; missed by gold's
 
 
 def evaluate(
@@ -61,11 +62,13 @@ def evaluate(
             f"{len(gold)}, {len(predicted)} and {len(lengths)}"
         )
     by_type = _strict_scores(gold, predicted)
+    errors = count_errors_by_type(gold, predicted)
     return Evaluation(
         overall=_sum(by_type.values()),
         by_type=by_type,
         tokens=_token_scores(gold, predicted),
-        errors=count_errors(gold, predicted),
+        errors={kind: sum(of[kind] for of in errors.values()) for kind in ERRORS},
+        errors_by_type=errors,
     )
 
 
@@ -116,19 +119,29 @@ def count_errors(gold: SpansBySentence, predicted: SpansBySentence) -> dict[str,
     boundary: overlaps gold of its own type, with other edges.  type: overlaps gold, but only of
     other types.  spurious: overlaps no gold.  missed: gold that no prediction overlaps.
     """
-    errors = dict.fromkeys(ERRORS, 0)
+    by_type = count_errors_by_type(gold, predicted).values()
+    return {kind: sum(of[kind] for of in by_type) for kind in ERRORS}
+
+
+def count_errors_by_type(
+    gold: SpansBySentence, predicted: SpansBySentence
+) -> dict[str, dict[str, int]]:
+    """Return `count_errors` for each type: that of the prediction, of gold where it was missed."""
+    types = sorted({span.entity_type for side in (gold, predicted) for of in side for span in of})
+    errors = {name: dict.fromkeys(ERRORS, 0) for name in types}
     for gold_spans, predicted_spans in zip(gold, predicted, strict=True):
         exact = set(gold_spans) & set(predicted_spans)
         for span in set(predicted_spans) - exact:
             touched = [other for other in gold_spans if _overlap(span, other)]
             if not touched:
-                errors["spurious"] += 1
+                errors[span.entity_type]["spurious"] += 1
             elif any(other.entity_type == span.entity_type for other in touched):
-                errors["boundary"] += 1
+                errors[span.entity_type]["boundary"] += 1
             else:
-                errors["type"] += 1
+                errors[span.entity_type]["type"] += 1
         for span in set(gold_spans) - exact:
-            errors["missed"] += not any(_overlap(span, other) for other in predicted_spans)
+            is_missed = not any(_overlap(span, other) for other in predicted_spans)
+            errors[span.entity_type]["missed"] += is_missed
     return errors
 
 

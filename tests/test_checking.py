@@ -11,6 +11,7 @@ from engine.checking import (
     decisions_from_gold,
     draw_sample,
     kept_matches,
+    mixed,
     noisy_phrases,
     read_decisions,
     store_decision,
@@ -179,6 +180,16 @@ def test_a_larger_sample_contains_the_smaller_one(size, more, seed):
 
 def test_a_sample_as_large_as_the_matches_holds_all_of_them():
     assert sorted(places(draw_sample(MIXED, len(MIXED)))) == sorted(places(MIXED))
+
+
+def test_a_mixed_sample_is_the_same_matches_in_the_order_they_would_have_in_a_larger_one():
+    matches = matches_of((50, "Chemical", "a.txt", "iron"), (50, "Disease", "b.txt", "rash"))
+    small, large = (mixed(draw_sample(matches, size)) for size in (10, 40))
+    assert sorted(places(small)) == sorted(places(draw_sample(matches, 10)))
+    first = set(places(small))
+    assert [place for place in places(large) if place in first] == places(small)
+    # Not one stratum after the other.
+    assert small["entity_type"].tolist() != sorted(small["entity_type"])
 
 
 def test_draw_sample_of_no_matches_is_empty():

@@ -5,6 +5,7 @@ from engine.coverage import (
     coverage_along,
     coverage_by_dictionary,
     coverage_by_type,
+    matches_per_sentence,
     measure_coverage,
     phrase_usage,
 )
@@ -96,6 +97,12 @@ def test_coverage_along_has_a_row_a_sentence_when_there_are_fewer_than_bins():
     assert table["tokens"].sum() == 16
 
 
+def test_matches_per_sentence_counts_the_unmatched_and_puts_many_together():
+    # Kept: one match, two ("Rash", "high fever"), none and one.
+    assert rows(matches_per_sentence(LABELS, most=3)) == [(0, 1), (1, 2), (2, 1), (3, 0)]
+    assert rows(matches_per_sentence(LABELS, most=1)) == [(0, 1), (1, 3)]
+
+
 def test_phrase_usage_lists_matches_and_lost_matches_most_used_first():
     table = phrase_usage(LABELS)[["phrase", "dictionary", "matches", "lost"]]
     assert rows(table) == [
@@ -110,6 +117,12 @@ def test_phrase_usage_lists_matches_and_lost_matches_most_used_first():
     ]
 
 
+TABLES = (
+    *(coverage_by_type, coverage_by_dictionary, coverage_along),
+    *(matches_per_sentence, phrase_usage),
+)
+
+
 @pytest.mark.parametrize(
     "documents, dictionaries",
     [([], [DRUGS]), (DOCUMENTS, []), ([], []), (DOCUMENTS, [Dictionary("e.txt", ())])],
@@ -119,7 +132,7 @@ def test_figures_of_nothing_are_zero_and_have_the_same_columns(documents, dictio
     labels = label(documents, dictionaries, "balanced")
     found = measure_coverage(labels)
     assert (found.token_share, found.sentence_share, found.phrase_share) == (0, 0, 0)
-    for table in (coverage_by_type, coverage_by_dictionary, coverage_along, phrase_usage):
+    for table in TABLES:
         assert list(table(labels).columns) == list(table(LABELS).columns)
 
 

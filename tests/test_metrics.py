@@ -41,6 +41,20 @@ def test_evaluate_matches_hand_computation():
     # (0, 1, 4 and 1) and 5 are gold (0, 1, 4 and 1, 2).
     assert found.tokens == Scores(3, 4, 5)
     assert found.errors == {"boundary": 1, "type": 1, "spurious": 0, "missed": 0}
+    assert found.errors_by_type == {
+        "Chemical": {"boundary": 0, "type": 0, "spurious": 0, "missed": 0},
+        "Disease": {"boundary": 1, "type": 1, "spurious": 0, "missed": 0},
+    }
+
+
+def test_errors_are_counted_under_the_prediction_and_a_miss_under_the_gold():
+    gold = [spans((0, 1, "A"), (3, 4, "B"))]
+    predicted = [spans((0, 1, "B"), (5, 6, "C"))]
+    assert evaluate(gold, predicted, [6]).errors_by_type == {
+        "A": {"boundary": 0, "type": 0, "spurious": 0, "missed": 0},  # found, as another type
+        "B": {"boundary": 0, "type": 1, "spurious": 0, "missed": 1},
+        "C": {"boundary": 0, "type": 0, "spurious": 1, "missed": 0},
+    }
 
 
 def test_scores_divide_by_hand_computed_counts():
