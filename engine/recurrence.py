@@ -98,7 +98,7 @@ class _Direction(torch.autograd.Function):
         before = _rows_before(sizes)
         # d(loss)/d(gate before its squashing), first without the factor that later steps decide.
         of_gates = _gate_slopes(gates, cell, squashed, first, before)
-        of_cell = torch.mul(squashed, squashed).neg_().add_(1).mul_(gates[:, 3 * size :])
+        of_cell = torch.ops.aten.tanh_backward(gates[:, 3 * size :], squashed)
         of_output = of_gates[:, 3 * size :]
         # The cell decides three gates alike: one product for the three.
         by_gate = of_gates.view(count, 4, size)[:, :3]
@@ -140,10 +140,12 @@ def _gate_slopes(
     slopes = torch.empty_like(gates)
     let_in, keep, new, let_out = gates.chunk(4, dim=1)
     of_let_in, of_keep, of_new, of_let_out = slopes.chunk(4, dim=1)
-    torch.mul(let_in, 1 - let_in, out=of_let_in).mul_(new)
-    torch.mul(keep, 1 - keep, out=of_keep)
-    of_keep[:first] = 0
-    of_keep[first:] *= cell[before]
-    torch.mul(new, new, out=of_new).neg_().add_(1).mul_(let_in)
-    torch.mul(let_out, 1 - let_out, out=of_let_out).mul_(squashed)
+    # One pass over the memory each: factor * y * (1 - y), and factor * (1 - y * y).
+    through_sigmoid = torch.ops.aten.sigmoid_backward.grad_input
+    through_tanh = torch.ops.aten.tanh_backward.grad_input
+    through_sigmoid(new, let_in, grad_input=of_let_in)
+    of_keep[:first] = 0  # there is no cell before the first
+    through_sigmoid(cell[before], keep[first:], grad_input=of_keep[first:])
+    through_tanh(let_in, new, grad_input=of_new)
+    through_sigmoid(squashed, let_out, grad_input=of_let_out)
     return slopes
