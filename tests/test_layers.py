@@ -17,8 +17,10 @@ ENGINE_ORDER = [
     "preflight",
     "device", "vectors", "word_shapes", "lexicon", "encoders", "subwords", "transformer", "batches",
     "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
-    "metrics", "checking", "formats", "alignment", "experiment", "runs", "comparison", "curve",
-    "project_store", "decisions", "corpus_cache", "dictionary_versions", "project_files",
+    "metrics", "checking", "pool", "agreement", "bootstrap", "seen", "calibration",
+    "formats", "alignment", "experiment", "runs", "comparison", "curve",
+    "project_store", "decisions", "review", "enrichment", "summaries", "dictionary_writing",
+    "verification", "corpus_cache", "dictionary_versions", "project_files",
     "project_text", "project", "project_zip", "workspace", "jobs", "console", "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {

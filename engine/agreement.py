@@ -1,0 +1,169 @@
+"""A pool of places becomes tables of who agrees with whom, and lists of where they do not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.pool import Pool, choose, keep_places
+
+NONE = "none"  # the row and column of a confusion that stand for "no entity"
+
+
+# ---- who agrees with whom -------------------------------------------------------------------
+
+
+def agreement_matrix(pool: Pool) -> pd.DataFrame:
+    """Return the Jaccard index of each two sets: places of both over places of either.
+
+    NaN where both are empty: there is nothing to agree on.
+    """
+    found = pool.found.astype(np.float64)
+    both = found.T @ found
+    sizes = np.diag(both)
+    either = sizes[:, None] + sizes[None, :] - both
+    with np.errstate(invalid="ignore"):
+        shares = both / either
+    return pd.DataFrame(shares, index=list(pool.names), columns=list(pool.names))
+
+
+def combinations(pool: Pool) -> pd.DataFrame:
+    """Return how many places each combination of sets marks, the most frequent first.
+
+    A column of bools for each set, by its name, then `places`. A combination that marks nothing
+    is not there.
+    """
+    bits = 1 << np.arange(len(pool.names))[::-1]  # the first set is the highest bit
+    codes, counts = np.unique(pool.found @ bits, return_counts=True)
+    order = np.lexsort((-codes, -counts))
+    patterns = (codes[order, None] & bits) > 0
+    table = pd.DataFrame(patterns, columns=list(pool.names))
+    return table.assign(places=counts[order])
+
+
+def found_alone(pool: Pool) -> pd.DataFrame:
+    """Return, a row a set: entities, those that only it marks, and those that all others mark.
+
+    Columns: name, entities, only_here, only_missing.
+    """
+    marked = pool.found.sum(axis=1)
+    alone = pool.found & (marked == 1)[:, None]
+    missing = ~pool.found & (marked == len(pool.names) - 1)[:, None]
+    return pd.DataFrame(
+        {
+            "name": list(pool.names),
+            "entities": pool.found.sum(axis=0),
+            "only_here": alone.sum(axis=0),
+            "only_missing": missing.sum(axis=0),
+        }
+    )
+
+
+def disputed(pool: Pool) -> npt.NDArray[np.bool_]:
+    """Return which places some of the sets mark and others do not."""
+    return np.asarray(~pool.found.all(axis=1))
+
+
+def disagreement(pool: Pool) -> npt.NDArray[np.int64]:
+    """Return for each sentence of the corpus how many of its places are disputed."""
+    sentences = pool.places["sentence"].to_numpy()[disputed(pool)]
+    return np.bincount(sentences, minlength=pool.sentence_count)
+
+
+def confusion(pool: Pool, rows: str, columns: str) -> pd.DataFrame:
+    """Return what became of the entities of one set in another, by type.
+
+    An entity of `rows` counts once, under the type of the entity of `columns` that it shares most
+    characters with, or under none. Entities of `columns` that touch nothing stand in the row none.
+    """
+    a, b = choose(pool, [rows]).places, choose(pool, [columns]).places
+    met = _most_shared(a, b)
+    alone = _most_shared(b, a) < 0
+    types = len(pool.types)
+    b_types = np.append(b["type"].to_numpy(), types)  # a -1 picks the last: none
+    counts = np.zeros((types + 1, types + 1), dtype=np.int64)
+    np.add.at(counts, (a["type"].to_numpy(), b_types[met]), 1)
+    counts[types] += np.bincount(b["type"].to_numpy()[alone], minlength=types + 1)
+    names = [*pool.types, NONE]
+    return pd.DataFrame(counts, index=names, columns=names)
+
+
+def _most_shared(a: pd.DataFrame, b: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """For each row of `a`, the row of `b` that shares most characters with it, or -1."""
+    b_start = b["position"].to_numpy()
+    b_end = b_start + (b["end"] - b["start"]).to_numpy()
+    a_start = a["position"].to_numpy()
+    a_end = a_start + (a["end"] - a["start"]).to_numpy()
+    # Within a set entities seldom overlap; where they do, the furthest end so far keeps the order.
+    first = np.searchsorted(np.maximum.accumulate(b_end), a_start, side="right")
+    last = np.searchsorted(b_start, a_end, side="left")
+    met = np.where(last > first, first, -1)
+    for i in np.flatnonzero(last - first > 1).tolist():
+        others = slice(int(first[i]), int(last[i]))
+        shared = np.minimum(b_end[others], a_end[i]) - np.maximum(b_start[others], a_start[i])
+        met[i] = others.start + int(shared.argmax())
+    return met
+
+
+# ---- two sets -------------------------------------------------------------------------------
+
+
+def changed_entities(pool: Pool, before: str, after: str) -> pd.DataFrame:
+    """Return what one set marks and the other does not, in reading order.
+
+    Columns: document (id), sentence, start, end, before, after (types, "" for none), score_before,
+    score_after. A place whose type alone differs is one row.
+    """
+    two = choose(pool, [before, after])
+    two = keep_places(two, disputed(two))
+    types = np.array([*two.types, ""], dtype=object)
+    keys = ["document", "sentence", "start", "end"]
+    table = two.places[keys].copy()
+    for i, side in enumerate(("before", "after")):
+        table[side] = types[np.where(two.found[:, i], two.places["type"].to_numpy(), -1)]
+        table[f"score_{side}"] = two.scores[:, i]
+    # At one stretch a side has one type at most, and "" comes before every name.
+    table = table.groupby(keys, sort=True, as_index=False).max()
+    ids = np.array([*two.document_ids, ""], dtype=object)
+    table["document"] = ids[table["document"].to_numpy(dtype=np.int64)]
+    return table[[*keys, "before", "after", "score_before", "score_after"]]
+
+
+# ---- which sentences ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What one place of a sentence must be for the sentence to be shown; unset, all are shown."""
+
+    disputed_by: tuple[str, ...] = ()  # marked by some of these sets, but not by all
+    types: tuple[str, ...] = ()
+    marked_by: tuple[str, ...] = ()  # by every one of these sets
+    missed_by: tuple[str, ...] = ()  # by none of these sets
+    least_score: float = 0.0  # some set gives it a score in this range
+    most_score: float = 1.0
+
+
+def matching_sentences(pool: Pool, wanted: Filter) -> npt.NDArray[np.int64]:
+    """Return the numbers of the sentences with a place that is all that `wanted` says."""
+    if wanted == Filter():
+        return np.arange(pool.sentence_count)
+    kept = np.ones(len(pool.places), dtype=bool)
+    if wanted.disputed_by:
+        of = _columns(pool, wanted.disputed_by)
+        kept &= of.any(axis=1) & ~of.all(axis=1)
+    if wanted.types:
+        kept &= pool.of_type(wanted.types)
+    kept &= _columns(pool, wanted.marked_by).all(axis=1)
+    kept &= ~_columns(pool, wanted.missed_by).any(axis=1)
+    if (wanted.least_score, wanted.most_score) != (0.0, 1.0):
+        with np.errstate(invalid="ignore"):
+            inside = (pool.scores >= wanted.least_score) & (pool.scores <= wanted.most_score)
+        kept &= inside.any(axis=1)
+    return np.unique(pool.places["sentence"].to_numpy()[kept])
+
+
+def _columns(pool: Pool, names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    return pool.found[:, [pool.names.index(name) for name in names]]
