@@ -1,0 +1,335 @@
+"""What several methods find becomes a queue of stretches for a person to decide on.
+
+An item is one stretch of text under one type, with all opinions about it. Where methods disagree
+about the boundaries or the type, their items overlap and stand next to each other in the queue;
+accepting one of them settles the others.
+"""
+
+import hashlib
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from engine.decisions import Decision
+from engine.text import Document, Entity
+
+ORDERS = ("disagreement", "uncertain", "dictionary", "unseen", "random")
+DICTIONARY = "dictionary"  # its silence is no opinion: what it does not know is unlabeled
+EntitiesByDocument = Mapping[str, Sequence[Entity]]
+
+
+class Opinion(NamedTuple):
+    """What a method finds at a stretch: the same, something that overlaps it, or nothing."""
+
+    method: str
+    entity: Entity | None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A stretch of a document that at least one method takes for an entity."""
+
+    document_id: str
+    start: int  # code points
+    end: int
+    text: str
+    entity_type: str
+    method: str  # the first of the methods, as given, that finds exactly this
+    score: float | None  # that method's
+    opinions: tuple[Opinion, ...]  # one a method, in the order given
+    group: int  # where the stretches begin that overlap, directly or by way of others
+    is_known: bool = False  # the dictionaries hold this surface
+
+    @property
+    def place(self) -> tuple[str, int, int, str]:
+        return (self.document_id, self.start, self.end, self.entity_type)
+
+    @property
+    def id(self) -> str:
+        """The same for the same stretch and type, whatever was trained since."""
+        return f"{self.document_id}:{self.start}-{self.end}:{self.entity_type}"
+
+
+# ---- items ----------------------------------------------------------------------------------
+
+
+def make_items(
+    documents: Iterable[Document],
+    found: Mapping[str, EntitiesByDocument],
+    is_known: Callable[[str], bool] = lambda surface: False,
+) -> list[Item]:
+    """Return all that any method finds, in text order; what overlaps stands side by side.
+
+    `found` is by method, the most trusted first: of overlapping items, its own comes first.
+    """
+    items = []
+    for document in documents:
+        for group in _groups(document, found):
+            items += _items(document, group, tuple(found), is_known)
+    return items
+
+
+def _groups(
+    document: Document, found: Mapping[str, EntitiesByDocument]
+) -> Iterator[list[tuple[int, Entity]]]:
+    """The entities of all methods, with the method's rank, cut where nothing overlaps."""
+    everything = sorted(
+        (
+            (rank, entity)
+            for rank, by_document in enumerate(found.values())
+            for entity in by_document.get(document.id, ())
+            if entity.end <= len(document.text)  # a run may be older than the text
+        ),
+        key=lambda pair: (pair[1].start, pair[1].end, pair[0]),
+    )
+    group: list[tuple[int, Entity]] = []
+    reach = 0
+    for rank, entity in everything:
+        if group and entity.start >= reach:
+            yield group
+            group = []
+        group.append((rank, entity))
+        reach = max(reach, entity.end)
+    if group:
+        yield group
+
+
+def _items(
+    document: Document,
+    group: Sequence[tuple[int, Entity]],
+    methods: Sequence[str],
+    is_known: Callable[[str], bool],
+) -> list[Item]:
+    first: dict[tuple[int, int, str], tuple[int, Entity]] = {}
+    for rank, entity in sorted(group, key=lambda pair: (pair[0], pair[1].start)):
+        first.setdefault((entity.start, entity.end, entity.entity_type), (rank, entity))
+    items = []
+    for rank, entity in first.values():
+        text = document.text[entity.start : entity.end]
+        items.append(
+            Item(
+                document.id,
+                entity.start,
+                entity.end,
+                text,
+                entity.entity_type,
+                methods[rank],
+                entity.score,
+                tuple(_opinion(name, i, group, entity) for i, name in enumerate(methods)),
+                group[0][1].start,
+                is_known(text),
+            )
+        )
+    return items
+
+
+def _opinion(method: str, rank: int, group: Sequence[tuple[int, Entity]], item: Entity) -> Opinion:
+    """The method's entity that shares most with the item, and sticks out of it least."""
+
+    def fit(entity: Entity) -> tuple[int, int, bool]:
+        shared = min(item.end, entity.end) - max(item.start, entity.start)
+        return (shared, entity.start - entity.end, entity.entity_type == item.entity_type)
+
+    theirs = [e for r, e in group if r == rank and e.start < item.end and item.start < e.end]
+    return Opinion(method, max(theirs, key=fit, default=None))
+
+
+# ---- orders ---------------------------------------------------------------------------------
+
+
+def make_queue(items: Sequence[Item], order: str, seed: int = 0) -> list[Item]:
+    """Return the items worth a person's time, the most telling first.
+
+    disagreement: the opinions differ most.  uncertain: the lowest score.  dictionary: matches
+    that the trained methods reject.  unseen: surfaces that the dictionaries lack, a different one
+    each time before any comes again.  random: all, shuffled by the seed.
+
+    The order does not depend on decisions, so that a place in it can be found again. Equals
+    stand in an order of chance that is the same each time.
+    """
+    if order not in ORDERS:
+        raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
+    shuffled = _shuffled(items, seed)
+    if order == "disagreement":
+        return _ranked(shuffled, disagreement)
+    if order == "uncertain":
+        scored = [item for item in shuffled if item.score is not None]
+        return sorted(scored, key=lambda item: item.score or 0.0)
+    if order == "dictionary":
+        return _doubtful_matches(shuffled)
+    if order == "unseen":
+        return _by_surface([item for item in shuffled if not item.is_known])
+    return shuffled
+
+
+def disagreement(item: Item) -> float:
+    """Return the entropy of the opinions in bits: 0 when all agree, 1 for one against one."""
+    voters = [o for o in item.opinions if o.entity is not None or o.method != DICTIONARY]
+    votes = Counter(
+        opinion.entity and (opinion.entity.start, opinion.entity.end, opinion.entity.entity_type)
+        for opinion in voters
+    )
+    shares = [count / len(voters) for count in votes.values()]
+    return -sum(share * math.log2(share) for share in shares) + 0.0  # no minus zero
+
+
+def rejections(item: Item) -> float:
+    """Return the share of trained methods that find nothing of the item's type here."""
+    models = [opinion for opinion in item.opinions if opinion.method != DICTIONARY]
+    against = sum(o.entity is None or o.entity.entity_type != item.entity_type for o in models)
+    return against / len(models) if models else 0.0
+
+
+def _shuffled(items: Sequence[Item], seed: int) -> list[Item]:
+    """By lots drawn for each group, so that stretches that overlap stay together."""
+    lots: dict[tuple[str, int], bytes] = {}
+    for item in items:
+        place = (item.document_id, item.group)
+        if place not in lots:
+            lots[place] = hashlib.sha256(repr((seed, place)).encode()).digest()
+    return sorted(items, key=lambda item: lots[item.document_id, item.group])
+
+
+def _ranked(items: Sequence[Item], worth: Callable[[Item], float]) -> list[Item]:
+    """The groups that are worth anything, by their best item; a group stays together."""
+    best: defaultdict[tuple[str, int], float] = defaultdict(float)
+    for item in items:
+        place = (item.document_id, item.group)
+        best[place] = max(best[place], worth(item))
+    kept = [item for item in items if best[item.document_id, item.group] > 0]
+    return sorted(kept, key=lambda item: -best[item.document_id, item.group])
+
+
+def _doubtful_matches(items: Sequence[Item]) -> list[Item]:
+    """Dictionary matches that most methods reject; among equals, phrases rejected everywhere."""
+    matches = [item for item in items if _is_match(item)]
+    by_phrase: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for item in matches:
+        by_phrase[item.text.casefold(), item.entity_type].append(rejections(item))
+
+    def worth(item: Item) -> tuple[float, float]:
+        of_phrase = by_phrase[item.text.casefold(), item.entity_type]
+        return (rejections(item), sum(of_phrase) / len(of_phrase))
+
+    return sorted((item for item in matches if rejections(item) > 0), key=worth, reverse=True)
+
+
+def _is_match(item: Item) -> bool:
+    """Whether the dictionary has exactly this stretch under this type."""
+    place = (item.start, item.end, item.entity_type)
+    return any(
+        method == DICTIONARY
+        and entity is not None
+        and (entity.start, entity.end, entity.entity_type) == place
+        for method, entity in item.opinions
+    )
+
+
+def _by_surface(items: Sequence[Item]) -> list[Item]:
+    """The surface with the most and surest finds first; each once before any comes again."""
+    by_surface: defaultdict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        by_surface[item.text.casefold()].append(item)
+    weights = {surface: sum(item.score or 0.0 for item in of) for surface, of in by_surface.items()}
+    ranked = sorted(by_surface, key=lambda surface: (-weights[surface], surface))
+    rounds = max(map(len, by_surface.values()), default=0)
+    return [
+        by_surface[surface][i]
+        for i in range(rounds)
+        for surface in ranked
+        if i < len(by_surface[surface])
+    ]
+
+
+# ---- what is decided ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a queue is decided."""
+
+    total: int
+    done: int = 0  # the ones settled by a decision next to them included
+    accepted: int = 0
+    rejected: int = 0
+    edited: int = 0
+    skipped: int = 0
+
+    @property
+    def accepted_share(self) -> float | None:
+        """The share of right proposals among those judged; None before the first."""
+        judged = self.accepted + self.rejected + self.edited
+        return self.accepted / judged if judged else None
+
+
+def pending(
+    queue: Iterable[Item], decisions: Iterable[Decision], *, with_skipped: bool = False
+) -> list[Item]:
+    """Return the items that no decision settles, in the queue's order."""
+    by_document = _by_document(decisions)
+    return [
+        item
+        for item in queue
+        if not any(
+            _settles(decision, item) and not (with_skipped and decision.verdict == "skipped")
+            for decision in by_document.get(item.document_id, ())
+        )
+    ]
+
+
+def measure_progress(queue: Sequence[Item], decisions: Iterable[Decision]) -> Progress:
+    """Return how much of the queue is decided, and how."""
+    by_document = _by_document(decisions)
+    done = 0
+    verdicts: Counter[str] = Counter()
+    for item in queue:
+        settled = [d for d in by_document.get(item.document_id, ()) if _settles(d, item)]
+        done += bool(settled)
+        own = [d.verdict for d in settled if d.place == item.place]
+        verdicts.update(own[-1:])
+    return Progress(
+        len(queue),
+        done,
+        *(verdicts[name] for name in ("accepted", "rejected", "edited", "skipped")),
+    )
+
+
+def acceptable(queue: Iterable[Item], least_score: float = 0.0) -> list[Item]:
+    """Return the items with at least this score that can all be accepted: none overlap."""
+    chosen: dict[str, list[Item]] = {}
+    for item in queue:
+        others = chosen.setdefault(item.document_id, [])
+        is_sure = item.score is not None and item.score >= least_score
+        if is_sure and not any(item.start < o.end and o.start < item.end for o in others):
+            others.append(item)
+    return [item for of in chosen.values() for item in of]
+
+
+def phrase_history(surface: str, decisions: Iterable[Decision]) -> Counter[str]:
+    """Return how often this surface, in any letter case, got each verdict, wherever it stands."""
+    wanted = surface.casefold()
+    return Counter(d.verdict for d in decisions if d.surface.casefold() == wanted)
+
+
+def _by_document(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
+    by_document: dict[str, list[Decision]] = {}
+    for decision in decisions:
+        by_document.setdefault(decision.document_id, []).append(decision)
+    return by_document
+
+
+def _settles(decision: Decision, item: Item) -> bool:
+    """Whether the decision leaves nothing to ask about the item.
+
+    What is accepted, as it was or edited, settles all that it overlaps; a rejection settles what
+    was rejected, and nothing else: other words or another type may still be right.
+    """
+    if decision.verdict == "unsure":
+        return False
+    if decision.place == item.place or decision.verdict in ("rejected", "skipped"):
+        return decision.place == item.place
+    start = decision.start if decision.new_start is None else decision.new_start
+    end = decision.end if decision.new_end is None else decision.new_end
+    return start < item.end and item.start < end

@@ -1,0 +1,244 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.decisions import Decision
+from engine.review import (
+    ORDERS,
+    Progress,
+    acceptable,
+    disagreement,
+    make_items,
+    make_queue,
+    measure_progress,
+    pending,
+    phrase_history,
+    rejections,
+)
+from engine.text import Entity
+from engine.tokenization import make_document
+
+TEXT = "Chronic kidney disease and gout were treated with lead, then with gold."
+#       0       8      15      23  27   32   37   45      49   54    60   66
+
+
+def at(surface, entity_type, score=None, text=TEXT):
+    start = text.index(surface)
+    return Entity(start, start + len(surface), entity_type, score=score)
+
+
+DOCUMENT = make_document("d", TEXT)
+FOUND = {
+    "conf_mpu": {
+        "d": (
+            at("Chronic kidney disease", "Disease", 0.9),
+            at("gout", "Disease", 0.99),
+            at("gold", "Chemical", 0.6),
+        )
+    },
+    "mpn": {"d": (at("kidney disease", "Disease", 0.8), at("gout", "Disease", 0.95))},
+    "dictionary": {"d": (at("gout", "Disease"), at("lead", "Chemical"))},
+}
+
+
+def items(found=FOUND, known=("gout", "lead")):
+    return make_items([DOCUMENT], found, lambda surface: surface in known)
+
+
+def texts(queue):
+    return [item.text for item in queue]
+
+
+def decide(item, verdict, **changes):
+    return Decision(0, "review", *item.place, verdict, surface=item.text, **changes)
+
+
+def edit(item, start, end, entity_type):
+    return decide(item, "edited", new_start=start, new_end=end, new_type=entity_type)
+
+
+# ---- items ----------------------------------------------------------------------------------
+
+
+def test_items_hold_every_methods_opinion_about_a_stretch():
+    ckd = items()[0]
+    assert (ckd.text, ckd.entity_type, ckd.method, ckd.score) == (
+        "Chronic kidney disease",
+        "Disease",
+        "conf_mpu",
+        0.9,
+    )
+    assert {o.method: o.entity and TEXT[o.entity.start : o.entity.end] for o in ckd.opinions} == {
+        "conf_mpu": "Chronic kidney disease",
+        "mpn": "kidney disease",
+        "dictionary": None,
+    }
+
+
+def test_items_are_in_text_order_and_overlapping_ones_side_by_side():
+    assert texts(items()) == ["Chronic kidney disease", "kidney disease", "gout", "lead", "gold"]
+    assert [item.group for item in items()] == [0, 0, 27, 50, 66]
+
+
+def test_items_ask_about_each_type_of_one_stretch():
+    found = {
+        "conf_mpu": {"d": (at("lead", "Chemical", 0.7),)},
+        "mpu": {"d": (at("lead", "Disease", 0.6),)},
+    }
+    assert [(item.text, item.entity_type, item.method) for item in items(found)] == [
+        ("lead", "Chemical", "conf_mpu"),
+        ("lead", "Disease", "mpu"),
+    ]
+
+
+def test_ids_do_not_change_when_other_methods_join():
+    alone = {item.id for item in items({"mpn": FOUND["mpn"]})}
+    assert alone <= {item.id for item in items()}
+    assert "d:27-31:Disease" in alone
+
+
+def test_an_opinion_is_the_entity_that_shares_most():
+    found = {
+        "conf_mpu": {"d": (at("Chronic kidney disease", "Disease"),)},
+        "mpn": {"d": (at("Chronic", "Disease"), at("kidney disease", "Disease"))},
+    }
+    opinion = items(found)[0].opinions[1]
+    assert TEXT[opinion.entity.start : opinion.entity.end] == "kidney disease"
+
+
+# ---- orders ---------------------------------------------------------------------------------
+
+
+def test_disagreement_is_the_entropy_of_opinions_and_a_silent_dictionary_has_none():
+    by_text = {item.text: disagreement(item) for item in items()}
+    assert by_text["gout"] == 0
+    assert by_text["gold"] == 1  # conf_mpu against mpn, one to one
+    assert by_text["Chronic kidney disease"] == 1
+    # lead: the dictionary against two, 1/3 and 2/3: -(1/3 log2 1/3 + 2/3 log2 2/3) = 0.918
+    assert by_text["lead"] == pytest.approx(0.918, abs=0.001)
+
+
+def test_most_disagreement_comes_first_and_agreement_not_at_all():
+    queue = make_queue(items(), "disagreement")
+    assert set(texts(queue)) == {"Chronic kidney disease", "kidney disease", "gold", "lead"}
+    assert texts(queue)[-1] == "lead"
+    together = texts(queue).index("Chronic kidney disease")
+    assert texts(queue)[together + 1] == "kidney disease"
+
+
+def test_least_certain_comes_first_and_what_has_no_score_not_at_all():
+    queue = make_queue(items(), "uncertain")
+    assert texts(queue) == ["gold", "kidney disease", "Chronic kidney disease", "gout"]
+
+
+def test_likely_dictionary_errors_are_matches_that_methods_reject():
+    assert texts(make_queue(items(), "dictionary")) == ["lead"]
+    assert rejections(items()[3]) == 1.0
+
+
+def test_a_match_under_another_type_counts_as_rejected():
+    found = {
+        "conf_mpu": {"d": (at("lead", "Disease", 0.7),)},
+        "dictionary": {"d": (at("lead", "Chemical"),)},
+    }
+    queue = make_queue(items(found), "dictionary")
+    assert [(item.text, item.entity_type) for item in queue] == [("lead", "Chemical")]
+
+
+def test_a_match_with_other_boundaries_is_not_rejected():
+    found = {
+        "conf_mpu": {"d": (at("Chronic kidney disease", "Disease", 0.7),)},
+        "dictionary": {"d": (at("kidney disease", "Disease"),)},
+    }
+    assert make_queue(items(found), "dictionary") == []
+
+
+def test_unseen_surfaces_take_turns_and_known_ones_are_left_out():
+    text = "Zofran, zofran, Xanax and gout."
+    document = make_document("e", text)
+    entities = tuple(
+        Entity(start, end, "Chemical", score=score)
+        for start, end, score in ((0, 6, 0.9), (8, 14, 0.8), (16, 21, 0.95), (26, 30, 1.0))
+    )
+    found = make_items([document], {"mpu": {"e": entities}}, lambda surface: surface == "gout")
+    queue = make_queue(found, "unseen")
+    # zofran weighs 0.9 + 0.8, Xanax 0.95; which of the two Zofrans is first is a lot.
+    assert [text.lower() for text in texts(queue)] == ["zofran", "xanax", "zofran"]
+
+
+def test_random_order_is_the_seeds():
+    queues = {seed: texts(make_queue(items(), "random", seed)) for seed in range(8)}
+    assert queues[3] == texts(make_queue(items(), "random", 3))
+    assert len({tuple(queue) for queue in queues.values()}) > 1
+    assert all(sorted(queue) == sorted(texts(items())) for queue in queues.values())
+
+
+def test_an_unknown_order_is_refused():
+    with pytest.raises(ValueError, match="order must be one of"):
+        make_queue([], "best")
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(1, 9), st.sampled_from("AB")), max_size=9)
+)
+def test_orders_never_invent_or_repeat_items(places):
+    entities = tuple(Entity(start, start + length, of, score=0.5) for start, length, of in places)
+    all_items = make_items([DOCUMENT], {"mpu": {"d": entities}, "mpn": {"d": entities[::2]}})
+    for order in ORDERS:
+        queue = make_queue(all_items, order)
+        assert len({item.id for item in queue}) == len(queue)
+        assert {item.id for item in queue} <= {item.id for item in all_items}
+
+
+# ---- decided --------------------------------------------------------------------------------
+
+
+def test_accepting_settles_what_overlaps():
+    ckd, part, *others = items()
+    assert pending(items(), [decide(part, "accepted")]) == others
+    assert pending(items(), [decide(ckd, "accepted")]) == others
+
+
+def test_rejecting_settles_only_what_was_rejected():
+    ckd, *others = items()
+    assert pending(items(), [decide(ckd, "rejected")]) == others
+
+
+def test_an_edit_settles_the_old_place_and_what_the_new_one_overlaps():
+    ckd, part, gout, lead, gold = items()
+    assert pending(items(), [edit(ckd, 8, 22, "Disease")]) == [gout, lead, gold]
+    assert pending(items(), [edit(lead, 66, 70, "Chemical")]) == [ckd, part, gout]
+
+
+def test_skipped_items_can_be_asked_again_and_unsure_ones_are():
+    ckd, *others = items()
+    skipped = [decide(ckd, "skipped")]
+    assert pending(items(), skipped) == others
+    assert pending(items(), skipped, with_skipped=True) == items()
+    assert pending(items(), [decide(ckd, "unsure")]) == items()
+
+
+def test_progress_counts_verdicts_and_what_they_settle():
+    ckd, _, gout, lead, gold = items()
+    decisions = [
+        decide(ckd, "accepted"),  # settles "kidney disease" as well
+        decide(gout, "accepted"),
+        decide(lead, "rejected"),
+        decide(gold, "skipped"),
+    ]
+    progress = measure_progress(items(), decisions)
+    assert progress == Progress(5, done=5, accepted=2, rejected=1, edited=0, skipped=1)
+    assert progress.accepted_share == pytest.approx(2 / 3)
+    assert measure_progress(items(), []).accepted_share is None
+
+
+def test_acceptable_items_have_the_score_and_do_not_overlap():
+    assert texts(acceptable(items(), 0.8)) == ["Chronic kidney disease", "gout"]
+    assert texts(acceptable(items(), 0.95)) == ["gout"]
+
+
+def test_phrase_history_counts_verdicts_in_any_case():
+    gout = items()[2]
+    upper = Decision(0, "review", "e", 0, 4, "Disease", "rejected", surface="GOUT")
+    history = phrase_history("Gout", [decide(gout, "accepted"), upper])
+    assert history == {"accepted": 1, "rejected": 1}
