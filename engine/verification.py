@@ -1,0 +1,116 @@
+"""A written file is read again, and every offset in it checked against the texts it speaks of."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from engine.files import SourceFile
+from engine.formats.catalog import FORMATS
+from engine.formats.tagging import written_token
+from engine.formats.text_table import read_guarded_table
+from engine.settings import ReadOptions
+from engine.text import Corpus, Document, Entity, InputError, spans_from_entities
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """How many rows of a written file were found to be true, and the first that was not."""
+
+    rows: int
+    what: str = "entities"  # or "tokens"
+    problem: str = ""
+    claim: str = "all offsets verified"
+
+    def __str__(self) -> str:
+        if self.problem:
+            return self.problem
+        return f"{self.rows:,} {self.what}, {self.claim}"
+
+
+def verify(data: bytes, format: str, corpus: Corpus) -> Verification:
+    """Return whether a file that was written from `corpus` says where its entities really are.
+
+    The bytes are read by the format's own reader. In tables each row must be the text at its
+    offsets; in other formats the entities read must be at the places of those written, counted in
+    letters where the format changes white space. The paper's format has no offsets, and joins
+    documents and neighbouring entities: there the tokens are compared.
+    """
+    of = FORMATS[format]
+    file = SourceFile(f"written{of.extensions[0]}", data)
+    try:
+        if format in ("entities", "tokens"):
+            return _verify_rows(file, corpus, "text" if format == "entities" else "token")
+        assert of.read is not None
+        has_words = any(document.text.strip() for document in corpus.documents)
+        read = of.read(file, ReadOptions()) if has_words else Corpus(())
+    except InputError as error:
+        return Verification(0, problem=f"the file could not be read again: {error}")
+    if format == "benchmark":
+        return _verify_tokens(read, corpus)
+    # CoNLL holds tokens: what begins or ends inside one was widened to it when written.
+    return _verify_places(read, corpus, is_of_tokens=format == "conll")
+
+
+def _verify_rows(file: SourceFile, corpus: Corpus, column: str) -> Verification:
+    """Check that ``text[start:end]`` is what each row says."""
+    what = "entities" if column == "text" else "tokens"
+    texts = {document.id: document.text for document in corpus.documents}
+    table = read_guarded_table(file, ReadOptions())
+    header = table.rows[0].cells
+    names = ("doc_id", "start", "end", column)
+    columns = [header.index(name) for name in names]
+    count = 0
+    for row in table.rows[1:]:
+        id, start, end, surface = (row.cells[i] for i in columns)
+        there = texts.get(id, "")[int(start) : int(end)]
+        if there != surface:
+            problem = f'line {row.line:,} says "{surface[:40]}" where the text has "{there[:40]}"'
+            return Verification(count, what, problem)
+        count += 1
+    return Verification(count, what)
+
+
+def _verify_tokens(read: Corpus, corpus: Corpus) -> Verification:
+    """Check that the tokens, as the format writes them, come in the order of the texts."""
+    written = [written_token(token) for sentence in corpus.sentences for token in sentence.tokens]
+    if written != [token for sentence in read.sentences for token in sentence.tokens]:
+        return Verification(0, "tokens", "the tokens read again are not those of the texts")
+    return Verification(len(written), "tokens", claim="all read again in the order of the text")
+
+
+def _verify_places(read: Corpus, corpus: Corpus, *, is_of_tokens: bool) -> Verification:
+    """Check that each document has entities at the same places as the one it was written from."""
+    written = [document for document in corpus.documents if document.text.strip()]
+    again = [document for document in read.documents if document.text.strip()]
+    if len(written) != len(again):
+        problem = f"{len(again):,} documents were read again, {len(written):,} written"
+        return Verification(0, problem=problem)
+    count = 0
+    for ours, theirs in zip(written, again, strict=True):
+        given = corpus.entities.get(ours.id, ())
+        expected = _on_tokens(ours, given) if is_of_tokens else given
+        found = read.entities.get(theirs.id, ())
+        if _places(ours, theirs, expected) != _places(theirs, ours, found):
+            problem = f'entities of "{ours.id}" are not where they were'
+            return Verification(count, problem=problem)
+        count += len(found)
+    return Verification(count)
+
+
+def _on_tokens(document: Document, entities: Iterable[Entity]) -> list[Entity]:
+    spans = spans_from_entities(document, entities).spans
+    return [
+        Entity(*sentence.offsets(span), span.entity_type)
+        for sentence, of in zip(document.sentences, spans, strict=True)
+        for span in of
+    ]
+
+
+def _places(
+    document: Document, other: Document, entities: Sequence[Entity]
+) -> set[tuple[int, int]]:
+    """Where the entities are: in characters, or in letters when the texts differ in white space."""
+    if document.text == other.text:
+        return {(entity.start, entity.end) for entity in entities}
+    rank = list(accumulate((not c.isspace() for c in document.text), initial=0))
+    return {(rank[entity.start], rank[entity.end]) for entity in entities}
