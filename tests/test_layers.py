@@ -11,17 +11,17 @@ ROOT = Path(__file__).parent.parent
 ENGINE = ROOT / "engine"
 UI = ROOT / "ui"
 ENGINE_ORDER = [
-    "settings", "text", "tokenization", "text_figures", "files", "delimited", "json_records",
-    "folding", "dictionary", "dictionary_layouts", "dictionary_records", "dictionary_files", "audit",
-    "matching", "resolution", "distant", "changes", "coverage", "candidates", "corrections", "priors",
-    "preflight",
-    "device", "vectors", "word_shapes", "lexicon", "encoders", "subwords", "transformer", "batches",
-    "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
-    "metrics", "checking", "pool", "agreement", "bootstrap", "seen", "calibration",
-    "formats", "alignment", "experiment", "runs", "comparison", "curve",
-    "project_store", "decisions", "review", "enrichment", "summaries", "dictionary_writing",
-    "verification", "corpus_cache", "dictionary_versions", "project_files",
-    "project_text", "project", "project_zip", "workspace", "jobs", "console", "commands", "__main__",
+    "settings", "text", "tokenization", "text_figures", "files", "archives", "delimited",
+    "json_records", "folding", "dictionary", "dictionary_layouts", "dictionary_records",
+    "dictionary_files", "audit", "matching", "resolution", "distant", "changes", "coverage",
+    "candidates", "corrections", "priors", "preflight", "device", "vectors", "word_shapes",
+    "lexicon", "encoders", "subwords", "transformer", "batches", "features", "risk", "recurrence",
+    "tagger", "training", "confidence", "decoding", "metrics", "checking", "pool", "agreement",
+    "bootstrap", "seen", "calibration", "formats", "alignment", "experiment", "runs", "comparison",
+    "curve", "project_store", "decisions", "review", "enrichment", "summaries",
+    "dictionary_writing", "verification", "corpus_cache", "dictionary_versions", "project_files",
+    "project_text", "project_gold", "project", "project_zip", "workspace", "jobs", "console",
+    "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {
     "device", "encoders", "subwords", "batches", "features", "risk", "transformer", "tagger",

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # streamlit adds ui/, not the root
@@ -84,6 +85,7 @@ def drawer(name: str) -> Callable[[], None]:
     def draw() -> None:
         with safe_page():
             if name == "home":
+                close_unknown()
                 view(name).show()
             elif (project := opened()) is not None:
                 view(name).show(project)
@@ -91,7 +93,17 @@ def drawer(name: str) -> Callable[[], None]:
     return draw
 
 
-def view(name: str):
+def close_unknown() -> None:
+    """Take a project that is not there out of the address, and say so."""
+    try:
+        current.current_project()
+    except InputError as error:
+        current.set_current(None)
+        current.say(parts.sentence(str(error)), "warning")
+
+
+def view(name: str) -> ModuleType:
+    """Return the module of a page."""
     try:
         return importlib.import_module(f"ui.views.{name}")
     except ModuleNotFoundError:

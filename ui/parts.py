@@ -1,6 +1,7 @@
 """What pages share: header, empty state, tables, notes, figures as text, links between pages."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
@@ -8,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import InputError
+from engine.project import Project
 from ui.highlight import bullets, plain_markdown
 from ui.palette import type_colors
 from ui.state import current
@@ -37,6 +39,11 @@ STYLE = """<style>
 .gl-chip { font-size: .82rem; padding: .1rem .6rem; border-radius: 1rem; overflow-wrap: anywhere;
   border: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
 .gl-empty { max-width: 46rem; }
+.gl-explanation { max-width: 46rem; }
+.gl-explanation p { margin: 0 0 .35rem; }
+.gl-picture { display: block; width: 100%; max-width: 52rem; height: auto; padding: .6rem 0 .9rem; }
+.gl-project-name { font-weight: 600; overflow-wrap: anywhere; }
+.gl-project-line { font-size: .875rem; opacity: .75; overflow-wrap: anywhere; }
 .gl-brand { font-size: 1.5rem; font-weight: 700; letter-spacing: -.01em; }
 .gl-group { font-size: .78rem; font-weight: 600; opacity: .7; padding: .5rem 0 .1rem .5rem; }
 </style>"""
@@ -58,6 +65,14 @@ def page_header(title: str, purpose: str, chips: Sequence[str] = ()) -> None:
     st.html(f'<div class="gl-purpose">{escape(purpose)}</div>{line}')
     for text, kind in current.take_messages():
         getattr(st, kind)(plain(text), icon=_ICONS[kind])
+
+
+def project_chips(project: Project) -> list[str]:
+    """Return where the project stands, in a few words each."""
+    sentences = sum(file.sentences for file in project.text_files())
+    version = project.dictionary_version()
+    dictionaries = f"dictionaries v{version}" if version else "no dictionaries yet"
+    return [plural(sentences, "sentence") if sentences else "no text yet", dictionaries]
 
 
 def next_step(label: str, page_name: str) -> None:
@@ -104,9 +119,19 @@ def notes(sentences: Iterable[str], label: str = "Notes on the files") -> None:
 
 def show_input_error(error: InputError) -> None:
     """Draw the sentence of an error that the person can mend; names in it are not markdown."""
-    message = str(error).rstrip()
-    end = "" if message.endswith((".", "?", "!")) else "."
-    st.error(plain(message + end), icon=_ICONS["error"])
+    st.error(plain(sentence(str(error))), icon=_ICONS["error"])
+
+
+def sentence(message: str) -> str:
+    """Return an error's message as a sentence; a file name that it begins with stays as it is.
+
+    >>> sentence("no files were given"), sentence("a.txt is empty")
+    ('No files were given.', 'a.txt is empty.')
+    """
+    message = message.strip()
+    first = message.split(" ", 1)[0]
+    begun = message[:1].upper() + message[1:] if first.isalpha() else message
+    return begun if begun.endswith((".", "?", "!")) else f"{begun}."
 
 
 def show_table(table: pd.DataFrame, columns: Mapping[str, Any], key: str, **options: Any) -> Any:
@@ -190,6 +215,26 @@ def size(number: int) -> str:
         if number >= bytes_of_it:
             return f"{number / bytes_of_it:.1f} {unit}"
     return f"{number / 1e3:.0f} kB"
+
+
+def ago(moment: datetime, now: datetime | None = None) -> str:
+    """Return how long ago, as a person would say it; the date when it is over a month.
+
+    >>> from datetime import timedelta
+    >>> then = datetime(2026, 5, 3, 12, tzinfo=UTC)
+    >>> ago(then, then), ago(then, then + timedelta(minutes=5)), ago(then, then + timedelta(days=2))
+    ('just now', '5 min ago', '2 days ago')
+    """
+    seconds = ((now or datetime.now(UTC)) - moment).total_seconds()
+    if seconds < 60:
+        return "just now"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min ago"
+    if seconds < 86_400:
+        return f"{seconds / 3600:.0f} h ago"
+    if seconds < 30 * 86_400:
+        return f"{plural(round(seconds / 86_400), 'day')} ago"
+    return f"{moment:%Y-%m-%d}"
 
 
 def duration(seconds: float | None) -> str:

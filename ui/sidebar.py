@@ -40,7 +40,7 @@ def show_picker(project: Project | None) -> None:
         "Project",
         ids,
         index=ids.index(project.id) if project and project.id in names else None,
-        format_func=lambda id: parts.plain(names[id]),
+        format_func=names.__getitem__,
         key=f"project_picker_{project.id if project else ''}",
         placeholder="Choose a project",
     )

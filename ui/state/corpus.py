@@ -4,13 +4,27 @@ They are cached as resources, shared and never copied: a corpus is too large to 
 click. They are frozen, and no view changes a table in place.
 """
 
+from dataclasses import dataclass
+
+import pandas as pd
 import streamlit as st
 
+import engine
 from engine import Corpus, Sentence
 from engine.alignment import Aligned
 from engine.project import Project
 
 _KEPT = 4  # of each kind; more would fill the memory of a small machine
+
+
+@dataclass(frozen=True, slots=True)
+class TextTables:
+    """What the page of texts shows of a corpus."""
+
+    figures: engine.TextFigures
+    documents: pd.DataFrame  # document, sentences, tokens, longest, text
+    sentence_lengths: pd.DataFrame  # first, last, count
+    document_lengths: pd.DataFrame
 
 
 def read_corpus(project: Project) -> Corpus:
@@ -26,6 +40,11 @@ def sentences(project: Project) -> tuple[Sentence, ...]:
 def gold(project: Project) -> Aligned | None:
     """Return gold from its own file, else what the text files carry, else None."""
     return _gold((project.id, project.text_key(), project.gold_key()), project)
+
+
+def text_tables(project: Project) -> TextTables:
+    """Return the figures and tables about the text."""
+    return _text_tables((project.id, project.text_key()), project)
 
 
 # Streamlit leaves out of the cache key what begins with an underscore.
@@ -44,3 +63,14 @@ def _sentences(key: tuple[str, ...], _project: Project) -> tuple[Sentence, ...]:
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the gold")
 def _gold(key: tuple[str, ...], _project: Project) -> Aligned | None:
     return _project.gold(read_corpus(_project))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Counting")
+def _text_tables(key: tuple[str, ...], _project: Project) -> TextTables:
+    corpus = read_corpus(_project)
+    return TextTables(
+        engine.measure_text(corpus),
+        engine.document_table(corpus),
+        engine.sentence_lengths(corpus),
+        engine.document_lengths(corpus),
+    )

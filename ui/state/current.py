@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from engine.project import Project
-from engine.workspace import open_project, sample_project
+from engine.workspace import SAMPLE_ID, open_project, sample_project
 
 _PROJECT, _PAGES, _MESSAGES, _JOB = "project_id", "pages", "messages", "watched_job"
 _COUNTERS = "uploader_counters"
@@ -26,10 +26,10 @@ def current_project() -> Project | None:
     """
     project_id = st.query_params.get("project", "") or st.session_state.get(_PROJECT)
     if project_id is None:
-        project_id = sample_project().id
+        project_id = SAMPLE_ID
     if not project_id:
         return None
-    project = open_project(project_id)
+    project = sample_project() if project_id == SAMPLE_ID else open_project(project_id)
     set_current(project.id)
     return project
 
@@ -41,6 +41,12 @@ def set_current(project_id: str | None) -> None:
         st.query_params.pop("project", None)
     elif st.query_params.get("project") != project_id:
         st.query_params["project"] = project_id
+
+
+def forget(project_id: str) -> None:
+    """Close the project if it is the open one: it was deleted."""
+    if st.session_state.get(_PROJECT) == project_id:
+        set_current(None)
 
 
 def address() -> dict[str, str]:
@@ -89,11 +95,16 @@ def empty_uploader(name: str) -> None:
     counters[name] = counters.get(name, 0) + 1
 
 
+def choose(key: str, value: object) -> None:
+    """Set a widget's value from a button's callback, before the widget is drawn again."""
+    st.session_state[key] = value
+
+
 # ---- the job strip --------------------------------------------------------------------------
 
 
 def has_just_ended(project_id: str, job_id: str | None) -> bool:
     """Tell, once, that the job watched so far is no longer the active one."""
-    watched = st.session_state.get(_JOB)
+    watched: tuple[str, str] | None = st.session_state.get(_JOB)
     st.session_state[_JOB] = (project_id, job_id) if job_id else None
-    return bool(watched) and watched[0] == project_id and watched[1] != job_id
+    return watched is not None and watched[0] == project_id and watched[1] != job_id

@@ -1,0 +1,138 @@
+"""Dictionaries: add them, see what each finds, sort out phrases, choose how they match."""
+
+import shlex
+
+import pandas as pd
+import streamlit as st
+
+from engine.project import Project
+from ui import charts_dictionaries as charts
+from ui import parts
+from ui.chart_style import CONFIG
+from ui.palette import type_colors
+from ui.state import current
+from ui.state import dictionaries as state
+from ui.views import dictionary_changes, dictionary_phrases, dictionary_upload
+
+TABS = ("Dictionaries", "Phrases", "Charts", "Versions")
+EMPTY = (
+    "No dictionaries yet. One phrase per line in Disease.txt, or a CSV with the columns term and "
+    "label."
+)
+
+
+def show(project: Project) -> None:
+    """Draw the page."""
+    parts.page_header(
+        "Dictionaries",
+        "Lists of phrases, each with its type. What they find in the text becomes the distant "
+        "labels that a tagger learns from.",
+        parts.project_chips(project),
+    )
+    if not project.dictionary_version() or not state.read_dictionaries(project):
+        dictionary_upload.show(project)
+        parts.empty_state(EMPTY, "Or look at the sample on the home page", "home")
+        show_versions_when_emptied(project)
+    else:
+        show_dictionaries(project)
+    st.divider()
+    if project.dictionary_version():
+        parts.next_step("Distant labels", "labels")
+    parts.command(command_line(project))
+
+
+def show_dictionaries(project: Project) -> None:
+    """Draw what is asked for in tabs, under a change that is being looked at."""
+    dictionary_changes.show_draft(project)
+    grid, phrases, plots, versions = st.tabs(TABS, key="dictionaries_tab", on_change="rerun")
+    with grid:
+        if grid.open:
+            dictionary_changes.show_grid(project)
+            dictionary_upload.show(project)
+    with phrases:
+        if phrases.open:
+            dictionary_phrases.show(project)
+    with plots:
+        if plots.open:
+            show_charts(project)
+    with versions:
+        if versions.open:
+            show_versions(project)
+
+
+def command_line(project: Project) -> str:
+    """Return the command that adds the same dictionaries."""
+    names = [dictionary.name for dictionary in state.read_dictionaries(project)] or ["Disease.txt"]
+    listed = [*names[:5], *(["…"] if len(names) > 5 else [])]
+    line = ["python", "-m", "engine", "import", "--project", project.id, "--dictionary", *listed]
+    return shlex.join(line)
+
+
+# ---- charts ---------------------------------------------------------------------------------
+
+
+def show_charts(project: Project) -> None:
+    """Draw which types, phrases and lengths of phrases the matches come from."""
+    tables = state.tables(project)
+    if tables.by_type is None:
+        parts.empty_state("No text yet, so nothing is known of matches.", "Add text", "text")
+        return
+    if tables.ranks.empty:
+        st.info("No phrase is found in this text, so there is nothing to draw.")
+        return
+    colors = type_colors(tables.by_type["entity_type"])
+    st.subheader("Matches by type", anchor=False)
+    draw(charts.type_figure(tables.by_type, colors), "types")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("The most frequent phrases", anchor=False)
+        st.caption("A phrase far ahead of the others is often an everyday word.")
+        draw(charts.top_figure(tables.ranks, colors), "top")
+    with right:
+        st.subheader("The long tail", anchor=False)
+        st.caption("Every phrase with a match, by rank; a few phrases make most of the matches.")
+        draw(charts.tail_figure(tables.ranks, colors), "tail")
+        st.subheader("Length of phrases", anchor=False)
+        st.caption("Phrases of one word match most, and are wrong most often.")
+        draw(charts.length_figure(tables.lengths), "lengths")
+
+
+def draw(figure: object, name: str) -> None:
+    """Draw a figure without buttons over it."""
+    st.plotly_chart(figure, key=f"dictionaries_chart_{name}", config=CONFIG)
+
+
+# ---- versions -------------------------------------------------------------------------------
+
+
+def show_versions(project: Project) -> None:
+    """Draw all versions, and let an earlier one be restored."""
+    history = project.dictionary_history()
+    table = pd.DataFrame(
+        {
+            "version": [entry.version for entry in history],
+            "saved": [entry.saved_at for entry in history],
+            "reason": [entry.reason for entry in history],
+            "phrases": [entry.phrases for entry in history],
+        }
+    )
+    columns = {"version": "Version", "saved": st.column_config.DatetimeColumn("Saved")}
+    columns |= {"reason": "What was done", "phrases": "Phrases"}
+    st.caption("Every change is a version of its own, and none is ever lost.")
+    parts.show_table(table, columns, "dictionaries_versions")
+    earlier = [entry.version for entry in history[1:]]
+    if not earlier:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        version = st.selectbox("Version", earlier, key="dictionaries_restore", width=160)
+        if st.button("Restore this version", key="dictionaries_restore_button"):
+            number = project.restore_dictionaries(version)
+            current.say(f"Version {version} is in force again, as version {number}.")
+            st.rerun()
+
+
+def show_versions_when_emptied(project: Project) -> None:
+    """Draw the versions when the last dictionary was removed, so that it can be brought back."""
+    if project.dictionary_version():
+        st.subheader("Earlier versions", anchor=False)
+        show_versions(project)

@@ -1,0 +1,226 @@
+"""Which dictionaries count and how they match: changed only after a look at what that changes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import MATCH_PRESETS, Changes, Dictionary, MatchOptions, Sentence, Span, change_examples
+from engine.project import Project
+from ui import parts
+from ui.highlight import Line, highlight_lines, marks
+from ui.palette import type_colors
+from ui.state import corpus, current
+from ui.state import dictionaries as state
+
+PRESETS = {
+    "strict": "The very same words, letter by letter.",
+    "balanced": "Any case, but short acronyms as written: AIDS is not aids.",
+    "loose": "Any case, accents, plurals and hyphens.",
+}
+AS_PROJECT, OWN = "as the project", "its own"
+EDITABLE = ("is_enabled", "priority", "matching")
+
+
+# ---- the grid -------------------------------------------------------------------------------
+
+
+def show_grid(project: Project) -> None:
+    """Draw the dictionaries and how they match; a change is looked at before it is made."""
+    held = state.read_dictionaries(project)
+    table = state.tables(project).dictionaries
+    table = table.assign(
+        used_share=100 * table["used_share"], matching=[matching_name(d.match) for d in held]
+    )
+    with st.form("dictionaries_form", border=False):
+        edited = st.data_editor(
+            table,
+            column_config=grid_columns(),
+            column_order=list(grid_columns()),
+            disabled=[name for name in map(str, table) if name not in EDITABLE],
+            hide_index=True,
+            key=f"dictionaries_grid_{project.labels_key()}",
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+            preset = st.segmented_control(
+                "Matching of the project",
+                list(PRESETS),
+                default=project.match_preset(),
+                required=True,
+                format_func=str.capitalize,
+                key=f"dictionaries_preset_{project.labels_key()}",
+                help=" ".join(f"{name.capitalize()}: {said}" for name, said in PRESETS.items()),
+            )
+            asked = st.form_submit_button("See what changes", icon=":material/difference:")
+    st.caption(f"{str(preset).capitalize()}: {PRESETS[str(preset)]}")
+    if asked:
+        changed = with_settings(held, edited)
+        reason = change_reason(held, changed, project.match_preset(), str(preset))
+        state.set_draft(project, changed, str(preset), reason)
+        if state.draft(project) is None:
+            current.say("Nothing was changed: these are the settings in force.", "info")
+        st.rerun()
+    show_remove(project, held)
+    warn_without_matches(table)
+
+
+def grid_columns() -> dict[str, Any]:
+    """Return the columns of the grid in their order."""
+    number = st.column_config.NumberColumn
+    return {
+        "is_enabled": st.column_config.CheckboxColumn("On", help="Off: it matches nothing."),
+        "name": st.column_config.TextColumn("Dictionary", width="medium"),
+        "types": "Types",
+        "phrases": number("Phrases", format="localized"),
+        "duplicates": number(
+            "Duplicates",
+            format="localized",
+            help="Phrases listed more than once under one type, here or elsewhere, in any case.",
+        ),
+        "used_share": number("Found (%)", format="%.1f", help="Phrases with at least one match."),
+        "matches": number("Matches", format="localized"),
+        "priority": number(
+            "Priority",
+            min_value=-100,
+            max_value=100,
+            step=1,
+            help="Where two types claim words of the same length, the higher one wins.",
+        ),
+        "matching": st.column_config.SelectboxColumn(
+            "Matching", options=[AS_PROJECT, *PRESETS, OWN], required=True
+        ),
+    }
+
+
+def matching_name(match: MatchOptions | None) -> str:
+    """Return how a dictionary is matched, in the words of the grid."""
+    if match is None:
+        return AS_PROJECT
+    return next((name for name, options in MATCH_PRESETS.items() if options == match), OWN)
+
+
+def with_settings(held: Sequence[Dictionary], table: pd.DataFrame) -> list[Dictionary]:
+    """Return the dictionaries with the settings of the grid's rows, which are in their order."""
+    changed = []
+    rows = table[list(EDITABLE)].to_numpy().tolist()
+    for dictionary, (is_enabled, priority, matching) in zip(held, rows, strict=True):
+        match = dictionary.match if matching == OWN else MATCH_PRESETS.get(matching)
+        wanted = 0 if pd.isna(priority) else int(priority)
+        changed.append(
+            replace(dictionary, is_enabled=bool(is_enabled), priority=wanted, match=match)
+        )
+    return changed
+
+
+def change_reason(
+    held: Sequence[Dictionary], changed: Sequence[Dictionary], old: str, new: str
+) -> str:
+    """Return what is changed, as the history will say it."""
+    said = [f"Matching {old} → {new}"] if old != new else []
+    for before, after in zip(held, changed, strict=True):
+        if before.is_enabled != after.is_enabled:
+            said.append(f"{after.name} turned {'on' if after.is_enabled else 'off'}")
+        if before.priority != after.priority:
+            said.append(f"{after.name}: priority {after.priority}")
+        if before.match != after.match:
+            said.append(f"{after.name}: matching {matching_name(after.match)}")
+    return "; ".join(said)
+
+
+def show_remove(project: Project, held: Sequence[Dictionary]) -> None:
+    """Draw the way to take a dictionary out; an earlier version brings it back."""
+    with st.popover("Remove dictionaries", icon=":material/delete:"):
+        names = [dictionary.name for dictionary in held]
+        gone = st.multiselect("Dictionaries to remove", names, key="dictionaries_gone")
+        st.caption("The tab Versions can bring them back.")
+        if st.button("Remove", key="dictionaries_remove", type="primary", disabled=not gone):
+            kept = [dictionary for dictionary in held if dictionary.name not in gone]
+            reason = f"Removed {', '.join(gone)}"
+            project.save_dictionaries(kept, reason, based_on=project.dictionary_version())
+            current.say(f"{reason}.", "info")
+            st.rerun()
+
+
+def warn_without_matches(table: pd.DataFrame) -> None:
+    """Say which dictionaries find nothing, and what to try."""
+    silent = table[table["is_enabled"] & (table["matches"].fillna(1) == 0)]
+    for name, phrases in zip(silent["name"], silent["phrases"], strict=True):
+        st.warning(
+            parts.plain(
+                f"“{name}” matches nothing in this text (0 of {phrases:,} phrases). Try freer "
+                "matching, or check that both are in the same language."
+            ),
+            icon=":material/warning:",
+        )
+
+
+# ---- what changes ---------------------------------------------------------------------------
+
+
+def show_draft(project: Project) -> None:
+    """Draw the change that was asked for: what it adds, what it takes away, and Apply."""
+    draft = state.draft(project)
+    if draft is None:
+        return
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader("What changes", anchor=False, width="content")
+            st.badge("Not applied yet", icon=":material/edit:", color="orange")
+        st.html(f'<div class="gl-purpose">{escape(draft.reason)}</div>')
+        changes = state.changes(project, draft)
+        if changes is None:
+            st.caption("Without text, nothing is known of matches.")
+        else:
+            show_changes(project, changes)
+        with st.container(horizontal=True):
+            if st.button("Apply", key="dictionaries_apply", type="primary"):
+                apply(project, draft)
+            st.button("Discard", key="dictionaries_discard", on_click=state.drop_draft)
+
+
+def show_changes(project: Project, changes: Changes) -> None:
+    """Draw how many matches come and go, with an example of each phrase in context."""
+    with st.container(horizontal=True):
+        parts.figure("New matches", f"+{len(changes.added):,}")
+        parts.figure("Matches gone", f"−{len(changes.removed):,}")
+        parts.figure("Unchanged", parts.count(changes.unchanged))
+    if changes.is_empty:
+        st.caption("The very same matches: nothing on other pages will differ.")
+    sentences = corpus.sentences(project)
+    for title, table in (("New", changes.added), ("Gone", changes.removed)):
+        if table.empty:
+            continue
+        examples = change_examples(table)
+        more = "" if len(examples) == len(table) else f" (examples, {len(examples)} phrases)"
+        st.caption(f"{title}{more}")
+        st.html(highlight_lines(example_lines(examples, sentences), colors_of(project, table)))
+
+
+def example_lines(examples: pd.DataFrame, sentences: Sequence[Sentence]) -> list[Line]:
+    """Return each example as a sentence with the one match marked."""
+    lines = []
+    columns = ["sentence", "start", "end", "entity_type", "phrase", "matches"]
+    for i, start, end, of, phrase, times in examples[columns].to_numpy().tolist():
+        sentence = sentences[i]
+        note = f"phrase “{phrase}”" + (f", {times:,} times" if times > 1 else "")
+        found = marks(sentence, [Span(start, end, of)])
+        lines.append(Line(i + 1, sentence.document_id, sentence.text, found, [note]))
+    return lines
+
+
+def colors_of(project: Project, table: pd.DataFrame) -> dict[str, str]:
+    """Return the types' colors, the same as on other pages."""
+    held = {name for d in state.read_dictionaries(project) for name in d.types}
+    return type_colors(held | set(table["entity_type"]))
+
+
+def apply(project: Project, draft: state.Draft) -> None:
+    """Make the change."""
+    version = project.save_dictionaries(draft.dictionaries, draft.reason, based_on=draft.version)
+    project.set_match_preset(draft.preset)
+    state.drop_draft()
+    current.say(f"{draft.reason}. The dictionaries are at version {version}.")
+    st.rerun()

@@ -1,0 +1,160 @@
+"""The phrases of all dictionaries: find the doubtful ones, mute them, give them another type."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import Dictionary, mute, relabel, unmute
+from engine.project import Project
+from ui import parts
+from ui.state import current
+from ui.state import dictionaries as state
+
+PAGE_SIZE = 200
+ALL, FLAGGED, UNUSED, MUTED = "All", "With a remark", "Without a match", "Muted"
+ORDERS = {
+    "Most matches": (["matches", "phrase"], [False, True]),
+    "Fewest matches": (["matches", "phrase"], [True, True]),
+    "A to Z": (["phrase"], [True]),
+    "Longest": (["length", "phrase"], [False, True]),
+    "Shortest": (["length", "phrase"], [True, True]),
+}
+OTHER = "Another type …"
+
+
+def show(project: Project) -> None:
+    """Draw the phrases, page by page, and what can be done with chosen ones."""
+    table = state.tables(project).phrases
+    names = [dictionary.name for dictionary in state.read_dictionaries(project)]
+    shown, key = show_filters(table, names)
+    if shown.empty:
+        st.info("No phrase is like this. Choose other filters.")
+        return
+    pages = -(-len(shown) // PAGE_SIZE)
+    page = st.pagination(pages, key=f"phrases_page {key}") if pages > 1 else 1
+    first = PAGE_SIZE * (page - 1)
+    here = shown.iloc[first : first + PAGE_SIZE]
+    last = first + len(here)
+    st.caption(
+        f"Phrases {first + 1:,}–{last:,} of {len(shown):,}. Choose some in the first column to "
+        "mute them or to give them another type."
+    )
+    columns: dict[str, Any] = {"phrase": st.column_config.TextColumn("Phrase", width="medium")}
+    columns |= {"entity_type": "Type", "dictionary": "Dictionary", "matches": "Matches"}
+    columns |= {"flags": "Remarks", "is_muted": st.column_config.CheckboxColumn("Muted")}
+    chosen = parts.show_table(
+        here,
+        columns,
+        f"phrases_table {key} {page} {project.dictionary_version()}",
+        on_select="rerun",
+        selection_mode="multi-row",
+        height=min(38 + 35 * len(here), 440),
+    )
+    rows = [row for row in chosen["selection"]["rows"] if row < len(here)]
+    show_actions(project, here.iloc[rows])
+
+
+def show_filters(table: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    """Draw the filters; return the phrases that pass, in order, and a key of the choices."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = st.segmented_control(
+            "Phrases", [ALL, FLAGGED, UNUSED, MUTED], default=ALL, required=True, key="phrases_kind"
+        )
+        words = st.text_input(
+            "Search", key="phrases_search", placeholder="Part of a phrase", width=200
+        ).strip()
+        types = st.multiselect(
+            "Types", sorted(set(table["entity_type"])), key="phrases_types", width=200,
+            placeholder="All types",
+        )  # fmt: skip
+        files = st.multiselect(
+            "Dictionaries", names, key="phrases_files", width=220, placeholder="All dictionaries"
+        )
+        order = st.selectbox("Order", list(ORDERS), key="phrases_order", width=170)
+    passes = pd.Series(True, index=table.index)
+    if kind == FLAGGED:
+        passes &= table["flags"] != ""
+    elif kind == UNUSED:
+        passes &= (table["matches"] == 0).fillna(False).astype(bool)
+    elif kind == MUTED:
+        passes &= table["is_muted"]
+    if words:
+        passes &= table["phrase"].str.contains(words, case=False, regex=False)
+    if types:
+        passes &= table["entity_type"].isin(types)
+    if files:
+        passes &= table["dictionary"].isin(files)
+    by, ascending = ORDERS[order]
+    found = table[passes].assign(length=table["phrase"].str.len())
+    ordered = found.sort_values(by, ascending=ascending, kind="stable")
+    return ordered, f"{kind} {words} {types} {files} {order}"
+
+
+def show_actions(project: Project, chosen: pd.DataFrame) -> None:
+    """Draw the buttons for the chosen phrases."""
+    is_empty = chosen.empty
+    held = state.read_dictionaries(project)
+    count = parts.plural(len(chosen), "phrase")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if st.button("Mute", key="phrases_mute", disabled=is_empty, icon=":material/volume_off:"):
+            save(project, [muted(d, chosen) for d in held], f"Muted {named(chosen)}")
+        if st.button(
+            "Unmute", key="phrases_unmute", disabled=is_empty, icon=":material/volume_up:"
+        ):
+            save(project, [unmuted(d, chosen) for d in held], f"Unmuted {named(chosen)}")
+        types = sorted({name for dictionary in held for name in dictionary.types})
+        new_type = st.selectbox(
+            "Other type", [*types, OTHER], key="phrases_new_type", width=180, disabled=is_empty
+        )
+        if new_type == OTHER:
+            new_type = st.text_input("Name of the type", key="phrases_type_name", width=180).strip()
+        if st.button(
+            "Give this type", key="phrases_relabel", disabled=is_empty or not new_type.strip()
+        ):
+            new_type = " ".join(new_type.split())
+            changed = [relabeled(d, chosen, new_type) for d in held]
+            save(project, changed, f"{named(chosen)} → {new_type}")
+        st.caption(f"{count} chosen" if not is_empty else "No phrase chosen")
+
+
+def save(project: Project, changed: Sequence[Dictionary], reason: str) -> None:
+    """Store the change as a new version and say so."""
+    before = project.dictionary_version()
+    version = project.save_dictionaries(changed, reason, based_on=before)
+    if version == before:
+        current.say("Nothing was changed: it was so already.", "info")
+    else:
+        current.say(f"{reason}. The dictionaries are at version {version}.")
+    st.rerun()
+
+
+def named(chosen: pd.DataFrame) -> str:
+    """Return the chosen phrases as a short list."""
+    phrases = [f"“{phrase}”" for phrase in chosen["phrase"][:3]]
+    more = len(chosen) - len(phrases)
+    return ", ".join(phrases) + (f" and {more:,} more" if more else "")
+
+
+def pairs(dictionary: Dictionary, chosen: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the chosen phrases of one dictionary, with their types."""
+    own = chosen[chosen["dictionary"] == dictionary.name]
+    return list(zip(own["phrase"], own["entity_type"], strict=True))
+
+
+def muted(dictionary: Dictionary, chosen: pd.DataFrame) -> Dictionary:
+    """Return the dictionary with the chosen phrases muted."""
+    return mute(dictionary, pairs(dictionary, chosen))
+
+
+def unmuted(dictionary: Dictionary, chosen: pd.DataFrame) -> Dictionary:
+    """Return the dictionary with the chosen phrases matching again."""
+    return unmute(dictionary, pairs(dictionary, chosen))
+
+
+def relabeled(dictionary: Dictionary, chosen: pd.DataFrame, new_type: str) -> Dictionary:
+    """Return the dictionary with the chosen phrases under another type."""
+    for text, old_type in pairs(dictionary, chosen):
+        dictionary = relabel(dictionary, text, old_type, new_type)
+    return dictionary

@@ -1,0 +1,165 @@
+"""Add dictionaries: upload files, see and correct their types, and only then save them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from engine import LIMITS, Dictionary, InputError, ReadOptions
+from engine.formats.ids import unique_ids
+from engine.project import Project
+from ui import parts
+from ui.highlight import bullets
+from ui.state import current, uploads
+from ui.state import dictionaries as state
+from ui.views import reading
+from ui.views.text_upload import not_saved_head
+
+UPLOADER = "dictionary_files"
+REPLACE, BESIDE = "Replace it", "Keep both"
+
+
+def show(project: Project) -> None:
+    """Draw the uploader and, when it holds files, what is in them."""
+    key = current.uploader_key(UPLOADER)
+    files = st.file_uploader(
+        "Add dictionaries",
+        accept_multiple_files=True,
+        max_upload_size=LIMITS.file_mb,
+        key=key,
+        help="Disease.txt with a phrase per line, csv or tsv with the columns term and label, "
+        "json, jsonl patterns, or a zip of these.",
+    )
+    st.caption(
+        f"Up to {LIMITS.file_mb} MB a file. A plain list takes its type from its file name; you "
+        "can change it before saving."
+    )
+    if files:
+        with st.container(border=True):
+            show_preview(project, uploads.uploaded(files), key)
+
+
+def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
+    """Draw the phrases by type, with types that can be changed, until they are saved."""
+    not_saved_head()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        encoding = reading.encoding_box(key)
+        entity_type = st.text_input(
+            "Type of phrases that name none",
+            key=f"{key}_type",
+            placeholder="e.g. Disease",
+            width=240,
+            help="Asked for when a table has no column of types.",
+        ).strip()
+        skip = reading.skip_toggle(key)
+    options = ReadOptions(encoding=encoding, skip_bad_lines=skip)
+    try:
+        found = uploads.dictionary_preview(files, options, entity_type)
+    except InputError as error:
+        reading.show_fault(error, (), key)
+        if error.fix == "entity_type":
+            st.caption("Name one type for all of these phrases in the field above.")
+        discard_button(key)
+        return
+    types = show_types(found, f"{key}_types_{files.key[:8]}_{entity_type}")
+    show_examples(found)
+    if notes := [f"{d.name}: {note}" for d in found for note in d.notes]:
+        st.html(bullets(notes))
+    held = state.read_dictionaries(project)
+    known = {dictionary.name for dictionary in held} & {dictionary.name for dictionary in found}
+    way = BESIDE
+    if known:
+        names = parts.plain(", ".join(sorted(known)))
+        way = st.radio(f"{names} is in the project already", [REPLACE, BESIDE], key=f"{key}_way")
+    with st.container(horizontal=True):
+        if st.button("Save to the project", key=f"{key}_save", type="primary"):
+            save(project, joined(held, retyped(found, types), is_replacing=way == REPLACE), found)
+        discard_button(key)
+
+
+def show_types(found: Sequence[Dictionary], key: str) -> dict[tuple[str, str], str]:
+    """Draw a row for each file and type; return the type that each is to be saved as."""
+    pairs = [(d.name, name) for d in found for name in d.types]
+    table = pd.DataFrame(
+        {
+            "file": [name for name, _ in pairs],
+            "found": [of for _, of in pairs],
+            "type": [of for _, of in pairs],
+            "phrases": [
+                sum(p.entity_type == of for p in d.phrases) for d in found for of in d.types
+            ],
+        }
+    )
+    edited = st.data_editor(
+        table,
+        column_config={
+            "file": "File",
+            "found": "Type in the file",
+            "type": st.column_config.TextColumn("Save as type", required=True, width="medium"),
+            "phrases": st.column_config.NumberColumn("Phrases", format="localized"),
+        },
+        disabled=["file", "found", "phrases"],
+        hide_index=True,
+        key=key,
+    )
+    wanted = [" ".join(str(name).split()) for name in edited["type"]]
+    return {pair: name or pair[1] for pair, name in zip(pairs, wanted, strict=True)}
+
+
+def show_examples(found: Sequence[Dictionary]) -> None:
+    """Draw the first phrases of each file."""
+    lines = [
+        f"{dictionary.name}: {', '.join(p.text for p in dictionary.phrases[:5])}"
+        + (" …" if len(dictionary.phrases) > 5 else "")
+        for dictionary in found[:10]
+    ]
+    st.caption("The first phrases")
+    st.html(bullets(lines))
+
+
+def retyped(found: Sequence[Dictionary], types: Mapping[tuple[str, str], str]) -> list[Dictionary]:
+    """Return the dictionaries with their types renamed; a phrase is not kept twice under one."""
+    changed = []
+    for dictionary in found:
+        phrases = {
+            (p.text, types[dictionary.name, p.entity_type]): p for p in reversed(dictionary.phrases)
+        }
+        kept = [replace(p, entity_type=of) for (_, of), p in reversed(phrases.items())]
+        changed.append(replace(dictionary, phrases=tuple(kept)))
+    return changed
+
+
+def joined(
+    held: Sequence[Dictionary], new: Sequence[Dictionary], *, is_replacing: bool
+) -> list[Dictionary]:
+    """Return both as one set, every dictionary under a name of its own.
+
+    A replaced dictionary keeps its place, and how it is matched.
+    """
+    if is_replacing:
+        fresh = {dictionary.name: dictionary for dictionary in new}
+        kept = [
+            replace(d, phrases=fresh.pop(d.name).phrases, muted=d.muted) if d.name in fresh else d
+            for d in held
+        ]
+        return [*kept, *fresh.values()]
+    names, _ = unique_ids(dictionary.name for dictionary in (*held, *new))
+    return [replace(d, name=name) for d, name in zip((*held, *new), names, strict=True)]
+
+
+def save(project: Project, whole: Sequence[Dictionary], found: Sequence[Dictionary]) -> None:
+    """Store the set as a new version, say so, and begin anew."""
+    names = ", ".join(dictionary.name for dictionary in found)
+    version = project.save_dictionaries(
+        whole, f"Added {names}", based_on=project.dictionary_version()
+    )
+    phrases = parts.plural(sum(len(dictionary.phrases) for dictionary in found), "phrase")
+    current.say(f"Saved {names} with {phrases}, as version {version}.")
+    current.empty_uploader(UPLOADER)
+    st.rerun()
+
+
+def discard_button(key: str) -> None:
+    """Draw the button that empties the uploader."""
+    st.button("Discard", key=f"{key}_discard", on_click=current.empty_uploader, args=(UPLOADER,))

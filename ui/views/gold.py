@@ -1,0 +1,101 @@
+"""Gold: annotations by people, to score against; never learned from."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from engine import LIMITS, Entity, InputError, ReadOptions
+from engine.alignment import Aligned
+from engine.project import Project
+from ui import parts
+from ui.highlight import bullets
+from ui.state import corpus, current, uploads
+from ui.views import reading, text_upload
+
+UPLOADER = "gold_files"
+
+
+def show(project: Project) -> None:
+    """Draw what gold there is, and the uploader for other gold."""
+    st.html(
+        '<div class="gl-purpose">The same documents, annotated by people. With gold, every page '
+        "that shows labels also shows precision and recall. Nothing is learned from it.</div>"
+    )
+    if not project.text_key():
+        parts.empty_state("No text yet. Add the texts first: gold is laid over them.")
+        return
+    show_gold(project)
+    key = current.uploader_key(UPLOADER)
+    files = st.file_uploader(
+        "Replace the gold" if project.gold_key() else "Add gold",
+        accept_multiple_files=True,
+        max_upload_size=LIMITS.file_mb,
+        key=key,
+        help="CoNLL, JSONL with spans, PubTator, brat (txt with ann, or a zip), or an entities "
+        "CSV with the columns doc_id, start, end, label.",
+    )
+    st.caption(f"Up to {LIMITS.file_mb} MB a file.")
+    if files:
+        with st.container(border=True):
+            show_preview(project, uploads.uploaded(files), key)
+
+
+def show_gold(project: Project) -> None:
+    """Draw where the gold comes from and what is in it."""
+    try:
+        found = corpus.gold(project)
+    except InputError as error:
+        parts.show_input_error(error)
+        found = None
+    names = [file.name for file in project.gold_files()]
+    if found is None and not names:
+        parts.empty_state("No gold yet. All works without it; only scores are missing.")
+        return
+    if found is not None:
+        show_aligned(found, "gold_table")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"From {parts.plain(', '.join(names) or 'the text files themselves')}.")
+        if names and st.button("Remove the gold", key="gold_remove", icon=":material/delete:"):
+            project.remove_gold()
+            current.say(f"Removed {', '.join(names)}.", "info")
+            st.rerun()
+    if found is not None:
+        parts.notes(found.notes, "Notes on the gold")
+
+
+def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
+    """Draw what the files annotate, until they are saved."""
+    text_upload.not_saved_head()
+    columns = uploads.columns(files, ReadOptions())
+    options = reading.file_options(columns, key)
+    try:
+        found = uploads.gold_preview(files, options, project)
+    except InputError as error:
+        reading.show_fault(error, columns, key)
+        return
+    show_aligned(found, f"{key}_table")
+    if found.notes:
+        st.html(bullets(found.notes))
+    if st.button("Save as gold", key=f"{key}_save", type="primary"):
+        with st.spinner("Saving"):
+            project.set_gold(files.load(), options)
+        current.empty_uploader(UPLOADER)
+        current.say(f"Saved gold for {parts.plural(len(found.entities), 'document')}.")
+        st.rerun()
+
+
+def show_aligned(found: Aligned, key: str) -> None:
+    """Draw how many documents are annotated, and the entities of each type."""
+    counts = counted(found.entities)
+    with st.container(horizontal=True):
+        parts.figure("Annotated documents", parts.count(len(found.entities)))
+        parts.figure("Entities", parts.count(sum(counts.values())))
+    table = pd.DataFrame(sorted(counts.items()), columns=["entity_type", "entities"])
+    parts.show_table(table, {"entity_type": "Type", "entities": "Entities"}, key, width="content")
+
+
+def counted(entities: Mapping[str, tuple[Entity, ...]]) -> Counter[str]:
+    """Return how many entities there are of each type."""
+    return Counter(entity.entity_type for of in entities.values() for entity in of)

@@ -1,0 +1,219 @@
+"""Home: what Glossa does, a way to begin, and the projects that are here."""
+
+import tempfile
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from engine import LIMITS, InputError
+from engine.workspace import (
+    ProjectSummary,
+    create_project,
+    delete_project,
+    duplicate_project,
+    import_project_zip,
+    list_projects,
+    open_project,
+    reset_sample,
+    sample_project,
+    write_project_zip,
+)
+from ui import parts
+from ui.picture import path_picture
+from ui.state import current
+
+PAGE_SIZE = 20
+SAMPLE = "sample"
+EXPLANATION = (
+    "Bring text and a dictionary of your field: lists of phrases, each with its type.",
+    "Glossa marks where the phrases are found, and says how far that reaches and how often it is "
+    "right.",
+    "From these incomplete labels it learns a tagger that also finds what no dictionary lists. "
+    "Nothing leaves this machine.",
+)
+
+
+def show() -> None:
+    """Draw the page."""
+    parts.page_header("Glossa", "A dictionary and raw text become a named-entity tagger.")
+    lines = "".join(f"<p>{escape(line)}</p>" for line in EXPLANATION)
+    st.html(f'<div class="gl-explanation">{lines}</div>{path_picture()}')
+    with st.container(horizontal=True, gap="medium"):
+        show_sample()
+        show_new()
+        show_import()
+    show_projects()
+    parts.command(
+        "python -m engine projects\n"
+        'python -m engine import --project my-project --create "My project" '
+        "--text notes.txt --dictionary Disease.txt"
+    )
+
+
+# ---- ways to begin --------------------------------------------------------------------------
+
+
+def show_sample() -> None:
+    """Draw the card that opens the sample project."""
+    with st.container(border=True, width=320):
+        st.subheader("Look around", anchor=False)
+        st.caption(
+            "Short case reports with dictionaries of chemicals and diseases, written for Glossa, "
+            "and gold labels to compare with."
+        )
+        if st.button("Open the sample project", key="home_sample", type="primary"):
+            open_at(sample_project().id, "labels")
+
+
+def show_new() -> None:
+    """Draw the card that makes a project."""
+    with st.container(border=True, width=320), st.form("home_new", border=False):
+        st.subheader("Start your own", anchor=False)
+        name = st.text_input(
+            "Name of the new project", key="home_new_name", placeholder="Case reports 2026"
+        )
+        if st.form_submit_button("Create project"):
+            open_at(create_project(name).id, "text")
+
+
+def show_import() -> None:
+    """Draw the card that brings a project back from its zip."""
+    with st.container(border=True, width=320):
+        st.subheader("Bring one back", anchor=False)
+        file = st.file_uploader(
+            "Project as a zip file",
+            type="zip",
+            max_upload_size=LIMITS.file_mb,
+            key=current.uploader_key("home_zip"),
+        )
+        if file and st.button("Import project", key="home_import"):
+            project = import_project_zip(file.getvalue())
+            current.empty_uploader("home_zip")
+            open_at(project.id, "text")
+
+
+def open_at(project_id: str, page_name: str) -> None:
+    """Open the project at a page."""
+    current.set_current(project_id)
+    parts.go_to(page_name)
+
+
+# ---- projects -------------------------------------------------------------------------------
+
+
+def show_projects() -> None:
+    """Draw the list of projects, newest first."""
+    st.subheader("Projects", anchor=False)
+    summaries = list_projects()
+    if not summaries:
+        parts.empty_state("No projects yet. Open the sample, or start your own above.")
+        return
+    pages = -(-len(summaries) // PAGE_SIZE)
+    page = st.pagination(pages, key="home_page") if pages > 1 else 1
+    for summary in summaries[PAGE_SIZE * (page - 1) :][:PAGE_SIZE]:
+        show_project(summary)
+
+
+def show_project(summary: ProjectSummary) -> None:
+    """Draw one project: its name, how it stands, and what can be done with it."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.html(project_html(summary))
+        if not summary.problem and st.button(
+            "Open", key=f"home_open_{summary.id}", help=f"Open {parts.plain(summary.name)}"
+        ):
+            open_at(summary.id, "labels" if summary.sentences and summary.phrases else "text")
+        with st.popover("More", key=f"home_more_{summary.id}"):
+            if not summary.problem:
+                show_rename(summary)
+                show_duplicate(summary)
+                show_download(summary)
+            show_delete(summary)
+
+
+def project_html(summary: ProjectSummary) -> str:
+    """Return the project's name and a line of figures, escaped."""
+    if summary.problem:
+        line = f"It cannot be opened: {summary.problem}"
+    else:
+        line = " · ".join(
+            (
+                parts.plural(summary.sentences, "sentence"),
+                parts.plural(summary.dictionaries, "dictionary"),
+                f"last run: {summary.last_job or 'none'}",
+                parts.size(summary.bytes),
+                f"changed {parts.ago(summary.modified)}",
+            )
+        )
+    return (
+        f'<div class="gl-project"><div class="gl-project-name">{escape(summary.name)}</div>'
+        f'<div class="gl-project-line">{escape(line)}</div></div>'
+    )
+
+
+def show_rename(summary: ProjectSummary) -> None:
+    """Draw the form that gives the project another name."""
+    with st.form(f"home_rename_{summary.id}", border=False):
+        name = st.text_input("New name", summary.name, key=f"home_rename_name_{summary.id}")
+        if st.form_submit_button("Rename"):
+            open_project(summary.id).rename(name)
+            st.rerun()
+
+
+def show_duplicate(summary: ProjectSummary) -> None:
+    """Draw the form that copies the project."""
+    with st.form(f"home_copy_{summary.id}", border=False):
+        name = st.text_input(
+            "Name of the copy", f"{summary.name} (copy)", key=f"home_copy_name_{summary.id}"
+        )
+        if st.form_submit_button("Duplicate"):
+            duplicate_project(summary.id, name)
+            current.say(f"{summary.name} was copied.")
+            st.rerun()
+
+
+def show_download(summary: ProjectSummary) -> None:
+    """Draw the download of all of the project, packed only when it is asked for."""
+    st.download_button(
+        "Download as zip",
+        data=lambda: zipped(summary.id),
+        file_name=f"{summary.id}.zip",
+        mime="application/zip",
+        key=f"home_zip_{summary.id}",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+
+def zipped(project_id: str) -> bytes:
+    """Return the project as the bytes of a zip file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "project.zip"
+        write_project_zip(open_project(project_id), path)
+        return path.read_bytes()
+
+
+def show_delete(summary: ProjectSummary) -> None:
+    """Draw the form that deletes the project, once its name was typed."""
+    with st.form(f"home_delete_{summary.id}", border=False):
+        typed = st.text_input(
+            "Type the name to delete the project",
+            key=f"home_delete_name_{summary.id}",
+            placeholder=summary.name,
+            help="Its text, dictionaries, runs and decisions are deleted from the disk, for good.",
+        )
+        if st.form_submit_button("Delete for good", icon=":material/delete:"):
+            if typed.strip() != summary.name:
+                raise InputError(f'type "{summary.name}" to delete this project')
+            delete_project(summary.id)
+            current.forget(summary.id)
+            current.say(f"{summary.name} was deleted.", "info")
+            st.rerun()
+    if summary.id == SAMPLE and st.button(
+        "Make the sample anew",
+        key="home_reset",
+        help="What was changed or trained in the sample project is deleted.",
+    ):
+        reset_sample()
+        current.say("The sample project is as it was at first.")
+        st.rerun()

@@ -1,0 +1,164 @@
+"""Text: add files after a look at how they are read, and see what there is."""
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import LIMITS
+from engine.project import Project
+from engine.project_files import StoredFile
+from ui import charts_text, parts
+from ui.chart_style import CONFIG
+from ui.highlight import bullets
+from ui.state import corpus, current
+from ui.views import gold, text_upload
+
+PAGE_SIZE = 200
+EMPTY = (
+    "No text yet. Drop .txt, .csv, .tsv, .jsonl, .json, .conll or .pubtator files above, or a zip "
+    "of these."
+)
+
+
+def show(project: Project) -> None:
+    """Draw the page."""
+    parts.page_header(
+        "Text",
+        "The documents in which entities are to be found. Offsets, line ends and all else stay "
+        "exactly as in your files.",
+        parts.project_chips(project),
+    )
+    of_text, of_gold = st.tabs(["Text", "Gold (for scoring)"], key="text_tab", on_change="rerun")
+    with of_text:
+        text_upload.show(project)
+        if project.text_key():
+            show_text(project)
+        else:
+            parts.empty_state(EMPTY, "Or look at the sample on the home page", "home")
+    with of_gold:
+        if of_gold.open:
+            gold.show(project)
+    st.divider()
+    if project.text_key():
+        parts.next_step("Dictionaries", "dictionaries")
+    parts.command(command_line(project))
+
+
+def command_line(project: Project) -> str:
+    """Return the command that adds the same files."""
+    names = [file.name for file in project.text_files()] or ["notes.txt"]
+    listed = [*names[:5], *(["…"] if len(names) > 5 else [])]
+    gold_names = [file.name for file in project.gold_files()][:1]
+    parts_of_it = ["python", "-m", "engine", "import", "--project", project.id, "--text", *listed]
+    return shlex.join([*parts_of_it, *(["--gold", *gold_names] if gold_names else [])])
+
+
+# ---- what there is --------------------------------------------------------------------------
+
+
+def show_text(project: Project) -> None:
+    """Draw the figures, the files, the documents and how long they are."""
+    tables = corpus.text_tables(project)
+    found = tables.figures
+    with st.container(horizontal=True):
+        parts.figure("Documents", parts.count(found.documents))
+        parts.figure("Sentences", parts.count(found.sentences))
+        parts.figure("Tokens", parts.count(found.tokens), help="Words, numbers and signs.")
+        parts.figure("Unique tokens", parts.count(found.unique_tokens))
+        parts.figure(
+            "Longest sentence",
+            parts.count(found.longest_sentence),
+            "tokens",
+            f"Sentences over {LIMITS.sentence_tokens:,} tokens are cut there, and counted.",
+        )
+    show_files(project)
+    st.subheader("Documents", anchor=False)
+    show_documents(tables)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("How long sentences are", anchor=False)
+        figure = charts_text.length_figure(tables.sentence_lengths, "Sentences")
+        st.plotly_chart(figure, key="text_chart_sentences", config=CONFIG)
+    with right:
+        st.subheader("How long documents are", anchor=False)
+        figure = charts_text.length_figure(tables.document_lengths, "Documents")
+        st.plotly_chart(figure, key="text_chart_documents", config=CONFIG)
+    parts.notes(corpus.read_corpus(project).notes)
+
+
+def show_files(project: Project) -> None:
+    """Draw the files, and let chosen ones be removed."""
+    st.subheader("Files", anchor=False)
+    files = project.text_files()
+    table = pd.DataFrame(
+        {
+            "name": [file.name for file in files],
+            "size": [parts.size(file.bytes) for file in files],
+            "documents": [file.documents for file in files],
+            "sentences": [file.sentences for file in files],
+            "tokens": [file.tokens for file in files],
+            "added": [file.added_at for file in files],
+        }
+    )
+    columns: dict[str, Any] = {
+        "name": "File",
+        "size": "Size",
+        "documents": "Documents",
+        "sentences": "Sentences",
+    }
+    columns |= {"tokens": "Tokens", "added": st.column_config.DatetimeColumn("Added")}
+    chosen = parts.show_table(
+        table,
+        columns,
+        f"text_files_{project.text_key()}",  # other files, another table: no stale selection
+        on_select="rerun",
+        selection_mode="multi-row",
+    )
+    rows = [row for row in chosen["selection"]["rows"] if row < len(files)]
+    if not rows:
+        st.caption("Choose files in the first column to remove them.")
+        return
+    with st.popover(f"Remove {parts.plural(len(rows), 'file')}", icon=":material/delete:"):
+        st.html(bullets(files[row].name for row in rows))
+        st.caption("Decisions about these documents are kept, and do nothing without them.")
+        if st.button("Remove from the project", key="text_remove", type="primary"):
+            remove(project, [files[row] for row in rows])
+
+
+def remove(project: Project, files: Sequence[StoredFile]) -> None:
+    """Remove the files, and those that are read together with one of them."""
+    for file in files:
+        if file.id in {left.id for left in project.text_files()}:
+            project.remove_text(file.id)
+    current.say(f"Removed {', '.join(file.name for file in files)}.", "info")
+    st.rerun()
+
+
+def show_documents(tables: corpus.TextTables) -> None:
+    """Draw the documents, page by page, those that hold the words searched for."""
+    table = tables.documents
+    words = st.text_input(
+        "Find documents",
+        key="text_find",
+        placeholder="Part of an id, or of how the text begins",
+        width=320,
+    ).strip()
+    if words:
+        is_like = [
+            column.str.contains(words, case=False, regex=False)
+            for column in (table["document"], table["text"])
+        ]
+        table = table[is_like[0] | is_like[1]]
+    if table.empty:
+        st.info("No document is like this.")
+        return
+    pages = -(-len(table) // PAGE_SIZE)
+    page = st.pagination(pages, key=f"text_page {words}") if pages > 1 else 1
+    columns = {"document": "Document", "text": st.column_config.TextColumn("Beginning", width=420)}
+    columns |= {"sentences": "Sentences", "tokens": "Tokens", "longest": "Longest sentence"}
+    shown = table.iloc[PAGE_SIZE * (page - 1) :][:PAGE_SIZE]
+    height = "auto" if len(shown) <= 8 else 320
+    parts.show_table(shown, columns, f"text_documents_{page}", height=height)
