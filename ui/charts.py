@@ -1,13 +1,28 @@
-"""The engine's tables become plotly figures that sit on a light or a dark page alike."""
+"""The tables of distant labels become figures: coverage, conflicts, errors, checked precision."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from ui.chart_style import BARS, framed, shown
+from ui.chart_style import BARS, TEXT, framed, shown
 
 _MOST_BARS = 15
+_MOST_TYPES = 12  # of a heat map; more cannot be read
+_ACCENT = (55, 120, 173)  # of a heat map: no type's color and no method's
+# Kinds of error: neither a type's color nor a method's, and apart in lightness too.
+_ERROR_COLORS = {
+    "boundary": "#9aa8b5",
+    "type": "#b98c5f",
+    "spurious": "#b0505e",
+    "missed": "#566778",
+}
+ERROR_NAMES = {
+    "boundary": "Other boundaries",
+    "type": "Other type",
+    "spurious": "No entity there",
+    "missed": "Missed",
+}
 
 
 def coverage_figure(along: pd.DataFrame) -> go.Figure:
@@ -54,7 +69,165 @@ def matches_figure(by_dictionary: pd.DataFrame, colors: Mapping[str, str]) -> go
     )
     figure = framed(bars, height=90 + 38 * len(top))
     figure.update_xaxes(title="Matches (count)", rangemode="tozero", nticks=6, tickformat=",d")
+    return _with_rows(figure, names)
+
+
+def per_sentence_figure(table: pd.DataFrame) -> go.Figure:
+    """Return how many sentences have how many matches; the last bar stands for that and more.
+
+    table: matches, sentences.
+    """
+    last = int(table["matches"].max())
+    names = [f"{n} or more" if n == last else str(n) for n in table["matches"]]
+    bars = go.Bar(
+        x=names,
+        y=table["sentences"],
+        width=0.7,
+        marker_color=BARS,
+        text=[f"{count:,}" for count in table["sentences"]],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{y:,} sentences with %{x} matches<extra></extra>",
+    )
+    figure = framed(bars, height=220)
+    figure.update_layout(margin_t=24)  # for the number over the highest bar
+    figure.update_xaxes(title="Matches in a sentence (count)", showgrid=False, type="category")
+    figure.update_yaxes(title="Sentences (count)", rangemode="tozero", nticks=5, tickformat=",d")
+    return figure
+
+
+def conflicts_figure(counts: pd.DataFrame) -> go.Figure:
+    """Return how often a match of one type (row) wins over one of another (column).
+
+    counts: winner_type, loser_type, times.
+    """
+    types = _frequent_types(counts)
+    names = [shown(name) for name in types]
+    grid = (
+        counts.pivot_table(index="winner_type", columns="loser_type", values="times", aggfunc="sum")
+        .reindex(index=types, columns=types)
+        .fillna(0)
+        .to_numpy(int)
+    )
+    positions = list(range(len(types)))
+    cells = go.Heatmap(
+        z=grid,
+        x=positions,
+        y=positions,
+        xgap=3,
+        ygap=3,
+        zmin=0,
+        colorscale=[[0, _accent(0.08)], [1, _accent(1)]],
+        showscale=False,
+        customdata=[[f"{a} won over {b}" for b in names] for a in names],
+        hovertemplate="%{customdata}: %{z:,} times<extra></extra>",
+    )
+    strong = grid > 0.5 * max(grid.max(initial=0), 1)
+    numbers = go.Scatter(
+        x=positions * len(types),
+        y=[row for row in positions for _ in types],
+        mode="text",
+        text=[f"{n:,}" for n in grid.ravel()],
+        textfont={"color": ["#ffffff" if is_strong else TEXT for is_strong in strong.ravel()]},
+        hoverinfo="skip",
+    )
+    figure = framed([cells, numbers], height=110 + 46 * len(types))
+    figure.update_xaxes(title="Lost", tickvals=positions, ticktext=names, showgrid=False)
+    return _with_rows(figure, names, title="Won")
+
+
+def errors_figure(errors_by_type: Mapping[str, Mapping[str, int]]) -> go.Figure:
+    """Return the kinds of errors of each type, stacked; the type with most errors first."""
+    types = sorted(errors_by_type, key=lambda name: -sum(errors_by_type[name].values()))
+    types = types[:_MOST_BARS]
+    names = [shown(name) for name in types]
+    bars = [
+        go.Bar(
+            x=[errors_by_type[name][kind] for name in types],
+            y=list(range(len(types))),
+            name=ERROR_NAMES[kind],
+            orientation="h",
+            width=0.55,
+            marker_color=color,
+            customdata=names,
+            hovertemplate=f"%{{customdata}}: %{{x:,}} {ERROR_NAMES[kind].lower()}<extra></extra>",
+        )
+        for kind, color in _ERROR_COLORS.items()
+    ]
+    figure = framed(bars, height=120 + 38 * len(types))
+    figure.update_layout(
+        barmode="stack",
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        margin_t=36,
+    )
+    figure.update_xaxes(title="Errors (count)", rangemode="tozero", nticks=6, tickformat=",d")
+    return _with_rows(figure, names)
+
+
+def precision_figure(checked: pd.DataFrame, by: str) -> go.Figure:
+    """Return checked precision with its 95 % interval for each dictionary or type, all last.
+
+    checked: `by`, checked, precision, low, high; rows that nobody has judged are left out.
+    """
+    rows = checked[checked["precision"].notna()]
+    low, mid, high = (100 * rows[name].astype(float) for name in ("low", "precision", "high"))
+    positions = list(range(len(rows)))
+    names = [
+        f"{shown(str(name))} ({count:,} checked)"
+        for name, count in zip(rows[by], rows["checked"], strict=True)
+    ]
+    points = go.Scatter(
+        x=mid,
+        y=positions,
+        mode="markers",
+        marker={"size": 10, "color": _accent(1)},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": high - mid,
+            "arrayminus": mid - low,
+            "color": _accent(0.7),
+            "thickness": 2,
+            "width": 5,
+        },
+        customdata=list(zip(names, low, high, strict=True)),
+        hovertemplate="%{customdata[0]}<br>%{x:.1f} % right, probably %{customdata[1]:.0f} to "
+        "%{customdata[2]:.0f} %<extra></extra>",
+    )
+    beside = go.Scatter(
+        x=[103] * len(rows),
+        y=positions,
+        mode="text",
+        text=[f"{m:.0f} % [{a:.0f}–{b:.0f}]" for a, m, b in zip(low, mid, high, strict=True)],
+        textposition="middle right",
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+    figure = framed([points, beside], height=90 + 40 * len(rows))
+    figure.update_layout(margin_r=120)
+    figure.update_xaxes(title="Precision (%), with its 95 % interval", range=[0, 103], nticks=6)
+    return _with_rows(figure, names)
+
+
+def _with_rows(figure: go.Figure, names: Sequence[str], title: str | None = None) -> go.Figure:
+    """Name the rows, the first on top."""
     figure.update_yaxes(
-        tickvals=list(range(len(top))), ticktext=names, autorange="reversed", showgrid=False
+        title=title,
+        tickvals=list(range(len(names))),
+        ticktext=list(names),
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
     )
     return figure
+
+
+def _frequent_types(counts: pd.DataFrame) -> list[str]:
+    """The types with most conflicts, by name."""
+    sides = (counts.groupby(name)["times"].sum() for name in ("winner_type", "loser_type"))
+    total = pd.concat(list(sides)).groupby(level=0).sum()
+    return sorted(total.sort_values(ascending=False, kind="stable").index[:_MOST_TYPES])
+
+
+def _accent(strength: float) -> str:
+    return f"rgba({', '.join(map(str, _ACCENT))}, {strength:g})"

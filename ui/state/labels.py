@@ -1,253 +1,316 @@
-"""What the app remembers: the person's choices, and results kept by the content they came from.
+"""Distant labels and the tables about them, kept by the content they came from.
 
-Results are cached as resources, shared by all visitors and never copied: a corpus is too large to
-copy at every click. They are frozen, and no view changes a table in place.
+They are cached as resources, shared by all visitors and never copied. Each table is made when it
+is first asked for, so that a tab nobody opens costs nothing. Frozen values, and no view changes a
+table in place.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 import engine
 from engine.alignment import Aligned
-from engine.checking import Decisions
-from engine.coverage import Coverage
+from engine.checking import Decisions, mixed
+from engine.coverage import Coverage, matches_per_sentence
+from engine.decisions import judgements
+from engine.project import Project
+from ui.state import corpus, current
 
-SAMPLE = Path(__file__).resolve().parent.parent / "sample_data"
-_NOISY = ("phrase", "estimated_false", "flags")
 _KEPT = 4  # results of each kind; more would fill the memory of a small machine
+_MATCH_PRESET = "labels_match_preset"
+_AGAIN = "labels_check_again"
+Key = tuple[object, ...]
+Place = tuple[str, int, int, str]
 
 
-# ---- what goes in ---------------------------------------------------------------------------
+# ---- labels ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
-    """Files by name, one hash of their names and bytes, and how to get the bytes when needed."""
-
-    paths: tuple[str, ...] = ()  # as a command line would name them
-    key: str = ""
-    load: Callable[[], list[engine.SourceFile]] = list
+def labels(project: Project) -> engine.DistantLabels:
+    """Return the distant labels of the project's text, as its dictionaries are now."""
+    return _labels(_key(project), project)
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """All that a person chose: files, and how to read and match them."""
-
-    text: Files
-    dictionaries: Files
-    gold: Files
-    lines_are_documents: bool = False
-    entity_type: str = ""  # of phrases that name none
-    preset: str = "balanced"
-
-    @property
-    def text_key(self) -> tuple[str, bool]:
-        return (self.text.key, self.lines_are_documents)
-
-    @property
-    def labels_key(self) -> tuple[object, ...]:
-        return (*self.text_key, self.dictionaries.key, self.entity_type, self.preset)
+def dictionaries(project: Project) -> tuple[engine.Dictionary, ...]:
+    """Return the dictionaries as they are now."""
+    return _dictionaries((project.id, project.dictionary_version()), project)
 
 
-@st.cache_resource
-def sample_sources() -> Sources:
-    """Return the sample project that ships with the app."""
-    dictionaries = sorted((SAMPLE / "dictionary").glob("*.txt"))
-    return Sources(
-        _on_disk([SAMPLE / "train.jsonl"]), _on_disk(dictionaries), _on_disk([SAMPLE / "gold.csv"])
-    )
-
-
-def _on_disk(paths: Sequence[Path]) -> Files:
-    files = [engine.read_source(path) for path in paths]
-    shown = tuple(path.relative_to(SAMPLE.parent).as_posix() for path in paths)
-    return Files(shown, _hash(_hash((f.name.encode(), f.data)) for f in files), lambda: files)
-
-
-def uploaded(uploads: Sequence[UploadedFile]) -> Files:
-    """Return uploads as files; the bytes of each are hashed once, not at every click."""
-    hashes: dict[str, str] = st.session_state.setdefault("upload_hashes", {})
-    for upload in uploads:
-        if upload.file_id not in hashes:
-            hashes[upload.file_id] = _hash((upload.name.encode(), upload.getbuffer()))
-    return Files(
-        tuple(upload.name for upload in uploads),
-        _hash(hashes[upload.file_id] for upload in uploads) if uploads else "",
-        lambda: [engine.SourceFile(upload.name, upload.getvalue()) for upload in uploads],
-    )
-
-
-def _hash(parts: Iterable[bytes | memoryview | str]) -> str:
-    total = hashlib.sha256()
-    for part in parts:
-        data = part.encode() if isinstance(part, str) else part
-        total.update(len(data).to_bytes(8, "big"))
-        total.update(data)
-    return total.hexdigest()
-
-
-# ---- what the person chose on the page ------------------------------------------------------
-
-
-def muted_key(sources: Sources) -> str:
-    """Return the key of the muted phrases; other dictionaries begin with none."""
-    return f"labels_muted_{sources.dictionaries.key[:12]}"
-
-
-def muted(sources: Sources) -> tuple[str, ...]:
-    """Return the phrases that were muted, before their widget is drawn further down."""
-    return tuple(sorted(st.session_state.get(muted_key(sources), ())))
-
-
-# ---- what comes out -------------------------------------------------------------------------
+def coverage(project: Project) -> Coverage:
+    """Return the headline figures."""
+    return _coverage(_key(project), project)
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
-    """The files, read."""
+class CoverageTables:
+    """Where the labels are, and whose they are."""
 
-    corpus: engine.Corpus
-    sentences: tuple[engine.Sentence, ...]
-    dictionaries: tuple[engine.Dictionary, ...]
-
-    @property
-    def notes(self) -> list[str]:
-        of_dictionaries = (f"{d.name}: {note}" for d in self.dictionaries for note in d.notes)
-        return [*self.corpus.notes, *of_dictionaries]
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """Distant labels and the engine's tables about them."""
-
-    labels: engine.DistantLabels
-    spans: list[list[engine.Span]]
-    coverage: Coverage
     along: pd.DataFrame
+    per_sentence: pd.DataFrame  # matches, sentences
     by_dictionary: pd.DataFrame  # dictionary, entity_type, phrases, matches
-    conflicts: pd.DataFrame
-    noisy: pd.DataFrame
-    evaluation: engine.Evaluation | None  # None without gold
 
 
-def read_project(sources: Sources) -> Project:
-    """Return the texts and dictionaries, read; InputError says which file cannot be."""
-    return Project(
-        *_read_text(sources.text_key, sources),
-        _read_dictionaries((sources.dictionaries.key, sources.entity_type), sources),
-    )
+def coverage_tables(project: Project) -> CoverageTables:
+    """Return what the tab Coverage draws."""
+    return _coverage_tables(_key(project), project)
 
 
-def read_gold(sources: Sources, project: Project) -> Aligned | None:
-    """Return gold from its own file, else what the text files carry, else none."""
-    if sources.gold.key:
-        return _read_gold((*sources.text_key, sources.gold.key), sources, project)
-    carried = engine.gold_of(project.corpus).entities
-    return Aligned(carried) if carried else None
+def conflicts(project: Project) -> pd.DataFrame:
+    """Return every match that lost to another type."""
+    return _conflicts(_key(project), project)
 
 
-def make_preview(sources: Sources, project: Project, gold: Aligned | None) -> Preview:
-    """Return the distant labels without the muted phrases, and the tables about them."""
-    key = (*sources.labels_key, sources.gold.key, gold is not None, *muted(sources))
-    return _make_preview(key, sources, project, gold)
+def missing(project: Project) -> pd.DataFrame:
+    """Return what may be missing from the dictionaries."""
+    return _missing(_key(project), project)
 
 
-def missing(sources: Sources, project: Project) -> pd.DataFrame:
-    """Return what may be missing from the dictionaries; a muted phrase is not missing."""
-    return _missing(sources.labels_key, sources, project)
+def matches(project: Project) -> pd.DataFrame:
+    """Return the kept matches, with what a person needs to judge them."""
+    return _matches(_key(project), project)
 
 
-def entities_csv(project: Project, preview: Preview) -> bytes:
+def entities_csv(project: Project) -> bytes:
     """Return the distant labels as a file with one row an entity."""
-    documents = project.corpus.documents
-    entities = engine.dictionary_entities(preview.labels, documents)
-    out = BytesIO()
-    write = engine.FORMATS["entities"].write
+    documents = corpus.read_corpus(project).documents
+    entities = engine.dictionary_entities(labels(project), documents)
+    out, write = BytesIO(), engine.FORMATS["entities"].write
     assert write is not None
     write(engine.Corpus(documents, entities), out, engine.WriteOptions())
     return out.getvalue()
 
 
+# ---- how right they are ---------------------------------------------------------------------
+
+
+def evaluation(project: Project, gold: Aligned) -> engine.Evaluation:
+    """Return the labels' scores against gold."""
+    return _evaluation((*_key(project), project.gold_key()), project, gold)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was judged by hand, and what that says."""
+
+    decisions: Decisions
+    overall: pd.Series  # of `checked_precision`: checked, precision, low, high
+    by_dictionary: pd.DataFrame
+    by_type: pd.DataFrame
+
+
+def checked(project: Project) -> Checked:
+    """Return precision by the matches that were judged by hand."""
+    stored = project.decisions("check")
+    key = (*_key(project), tuple(decision.id for decision in stored))
+    return _checked(key, project, judgements(stored))
+
+
+def noisy(project: Project, gold: Aligned | None) -> pd.DataFrame:
+    """Return the phrases by how many false matches they are estimated to make."""
+    stored = project.decisions("check")
+    ids = tuple(decision.id for decision in stored)
+    key = (*_key(project), gold is not None and project.gold_key(), ids)
+    return _noisy(key, project, gold, judgements(stored))
+
+
+def sample(project: Project, size: int) -> pd.DataFrame:
+    """Return matches to be judged, types and dictionaries mixed."""
+    return _sample((*_key(project), size), project)
+
+
+def judge(project: Project, match: pd.Series, verdict: str) -> None:
+    """Store what a person thinks of a match: accepted, rejected or unsure. For a callback."""
+    st.session_state.pop(_AGAIN, None)
+    with _said():
+        project.add_decision(
+            "check",
+            match["document"],
+            int(match["start"]),
+            int(match["end"]),
+            match["entity_type"],
+            verdict,
+            source=match["dictionary"],
+            surface=match["text"],
+        )
+
+
+def take_back(project: Project) -> None:
+    """Take back the latest judgement, to be made again. For a callback."""
+    with _said():
+        taken = project.undo_decision("check")
+        st.session_state[_AGAIN] = taken.place if taken else None
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """A callback runs before the page is drawn, so what went wrong is said by the page's head."""
+    try:
+        yield
+    except engine.InputError as error:
+        current.say(str(error), "error")
+
+
+def to_judge_again() -> Place | None:
+    """Return the place whose judgement was just taken back."""
+    return st.session_state.get(_AGAIN)
+
+
+# ---- changes --------------------------------------------------------------------------------
+
+
+def preset_key(project: Project) -> str:
+    """Return the key of the widget that chooses a preset, set to what is stored."""
+    st.session_state[_MATCH_PRESET] = project.match_preset()
+    return _MATCH_PRESET
+
+
+def store_preset(project: Project) -> None:
+    """Store the preset that the widget was just set to. For a callback."""
+    with _said():
+        project.set_match_preset(st.session_state[_MATCH_PRESET])
+
+
+def muted(project: Project) -> list[tuple[str, str]]:
+    """Return the phrases that match nothing, with their types."""
+    return sorted({pair for dictionary in dictionaries(project) for pair in dictionary.muted})
+
+
+def mute(project: Project, pairs: Iterable[tuple[str, str]]) -> None:
+    """Let these phrases (with their types) match nothing, in any case and any dictionary."""
+    pairs = list(pairs)
+    held, base = project.dictionaries(), project.dictionary_version()
+    folded = {(text.casefold(), entity_type) for text, entity_type in pairs}
+    silent = {
+        (phrase.text, phrase.entity_type)
+        for dictionary in held
+        for phrase in dictionary.phrases
+        if (phrase.text.casefold(), phrase.entity_type) in folded
+    }
+    changed = [engine.mute(dictionary, silent) for dictionary in held]
+    project.save_dictionaries(changed, f"Muted {listed(pairs)}", based_on=base)
+
+
+def unmute(project: Project, pairs: Sequence[tuple[str, str]]) -> None:
+    """Let these phrases match again."""
+    held, base = project.dictionaries(), project.dictionary_version()
+    changed = [engine.unmute(dictionary, pairs) for dictionary in held]
+    project.save_dictionaries(changed, f"Let match again {listed(pairs)}", based_on=base)
+
+
+def relabel(project: Project, phrase: str, old_type: str, new_type: str) -> None:
+    """Move a phrase to another type, in any case and any dictionary."""
+    held, base = project.dictionaries(), project.dictionary_version()
+    changed = []
+    for dictionary in held:
+        spellings = {
+            p.text
+            for p in dictionary.phrases
+            if p.entity_type == old_type and p.text.casefold() == phrase.casefold()
+        }
+        for spelling in sorted(spellings):
+            dictionary = engine.relabel(dictionary, spelling, old_type, new_type)
+        changed.append(dictionary)
+    reason = f"Moved “{phrase}” from {old_type} to {new_type}"
+    project.save_dictionaries(changed, reason, based_on=base)
+
+
+def listed(pairs: Sequence[tuple[str, str]], most: int = 3) -> str:
+    """Return the phrases of these pairs for a sentence.
+
+    >>> listed([("lead", "Chemical"), ("cold", "Disease")])
+    '“lead”, “cold”'
+    """
+    shown = ", ".join(f"“{text}”" for text, _ in pairs[:most])
+    return shown if len(pairs) <= most else f"{shown} and {len(pairs) - most:,} more"
+
+
+# ---- the caches -----------------------------------------------------------------------------
 # Streamlit leaves out of the cache key what begins with an underscore.
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the text")
-def _read_text(
-    key: tuple[object, ...], _sources: Sources
-) -> tuple[engine.Corpus, tuple[engine.Sentence, ...]]:
-    corpus = engine.read_corpus(_sources.text.load(), _read_options(_sources))
-    return corpus, tuple(corpus.sentences)
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
-def _read_dictionaries(key: tuple[object, ...], _sources: Sources) -> tuple[engine.Dictionary, ...]:
-    files = _sources.dictionaries.load()
-    return tuple(engine.read_dictionaries(files, entity_type=_sources.entity_type or None))
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the gold")
-def _read_gold(key: tuple[object, ...], _sources: Sources, _project: Project) -> Aligned:
-    gold = engine.read_corpus(_sources.gold.load(), _read_options(_sources))
-    return engine.align(_project.corpus.documents, engine.gold_of(gold))
+def _key(project: Project) -> Key:
+    return (project.id, project.labels_key())
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Matching")
-def _make_preview(
-    key: tuple[object, ...], _sources: Sources, _project: Project, _gold: Aligned | None
-) -> Preview:
-    documents, sentences = _project.corpus.documents, _project.sentences
-    silent = {phrase.casefold() for phrase in muted(_sources)}
-    dictionaries = [_without(dictionary, silent) for dictionary in _project.dictionaries]
-    labels = engine.label(documents, dictionaries, _sources.preset)
-    matches = engine.kept_matches(labels, sentences)
-    gold = _gold.entities if _gold else {}
-    found = engine.dictionary_entities(labels, documents)
-    return Preview(
-        labels,
-        labels.spans(),
-        engine.measure_coverage(labels),
-        engine.coverage_along(labels),
-        _by_dictionary(labels, matches),
-        engine.conflicts(labels, sentences),
-        _noisy(matches, engine.decisions_from_gold(matches, gold)),
-        engine.evaluate_documents(documents, gold, found) if gold else None,
-    )
+def _labels(key: Key, _project: Project) -> engine.DistantLabels:
+    documents = corpus.read_corpus(_project).documents
+    return engine.label(documents, dictionaries(_project), _project.match_preset())
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
+def _dictionaries(key: Key, _project: Project) -> tuple[engine.Dictionary, ...]:
+    return tuple(_project.dictionaries())
+
+
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
+def _coverage(key: Key, _project: Project) -> Coverage:
+    return engine.measure_coverage(labels(_project))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _coverage_tables(key: Key, _project: Project) -> CoverageTables:
+    of = labels(_project)
+    groups = ["dictionary", "entity_type"]
+    credited = of.phrases.take(of.kept["phrase"].to_numpy())  # a match counts once
+    counts = {
+        "phrases": of.phrases.groupby(groups).size(),
+        "matches": credited.groupby(groups).size(),
+    }
+    by_dictionary = pd.DataFrame(counts).fillna(0).astype(int).reset_index()
+    return CoverageTables(engine.coverage_along(of), matches_per_sentence(of), by_dictionary)
+
+
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
+def _conflicts(key: Key, _project: Project) -> pd.DataFrame:
+    return engine.conflicts(labels(_project), corpus.sentences(_project))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Looking for what is missing")
-def _missing(key: tuple[object, ...], _sources: Sources, _project: Project) -> pd.DataFrame:
-    labels = engine.label(_project.corpus.documents, _project.dictionaries, _sources.preset)
-    return engine.missing_candidates(labels, _project.sentences)
+def _missing(key: Key, _project: Project) -> pd.DataFrame:
+    return engine.missing_candidates(labels(_project), corpus.sentences(_project))
 
 
-def _read_options(sources: Sources) -> engine.ReadOptions:
-    return engine.ReadOptions(lines_are_documents=sources.lines_are_documents)
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _matches(key: Key, _project: Project) -> pd.DataFrame:
+    return engine.kept_matches(labels(_project), corpus.sentences(_project))
 
 
-def _without(dictionary: engine.Dictionary, silent: set[str]) -> engine.Dictionary:
-    """Mute phrases under every type and in any case, as `--mute` does."""
-    pairs = ((p.text, p.entity_type) for p in dictionary.phrases if p.text.casefold() in silent)
-    return engine.mute(dictionary, pairs) if silent else dictionary
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Comparing with gold")
+def _evaluation(key: Key, _project: Project, _gold: Aligned) -> engine.Evaluation:
+    documents = corpus.read_corpus(_project).documents
+    found = engine.dictionary_entities(labels(_project), documents)
+    return engine.evaluate_documents(documents, _gold.entities, found)
 
 
-def _noisy(matches: pd.DataFrame, decisions: Decisions) -> pd.DataFrame:
-    """Without a match the engine's table has no columns; a page needs them all the same."""
-    table = engine.noisy_phrases(matches, decisions)
-    return table if len(table) else pd.DataFrame(columns=list(_NOISY))
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _checked(key: Key, _project: Project, _decisions: Decisions) -> Checked:
+    found = matches(_project)
+    by_dictionary = engine.checked_precision(found, _decisions, by="dictionary")
+    return Checked(
+        _decisions,
+        by_dictionary.iloc[-1],
+        by_dictionary,
+        engine.checked_precision(found, _decisions, by="entity_type"),
+    )
 
 
-def _by_dictionary(labels: engine.DistantLabels, matches: pd.DataFrame) -> pd.DataFrame:
-    """Each match counts once, for the dictionary that it is credited to."""
-    groups = ["dictionary", "entity_type"]
-    counts = {
-        "phrases": labels.phrases.groupby(groups).size(),
-        "matches": matches.groupby(groups).size(),
-    }
-    return pd.DataFrame(counts).fillna(0).astype(int).reset_index()
+@st.cache_resource(max_entries=_KEPT, show_spinner="Looking for noisy phrases")
+def _noisy(
+    key: Key, _project: Project, _gold: Aligned | None, _decisions: Decisions
+) -> pd.DataFrame:
+    found = matches(_project)
+    by_gold = engine.decisions_from_gold(found, _gold.entities) if _gold else {}
+    return engine.noisy_phrases(found, {**by_gold, **_decisions})
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _sample(key: Key, _project: Project) -> pd.DataFrame:
+    size = key[-1]
+    assert isinstance(size, int)
+    return mixed(engine.draw_sample(matches(_project), size)).reset_index(drop=True)

@@ -1,0 +1,118 @@
+"""What a training reports becomes figures: curves by epoch, and how sure the first tagger is."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from ui.chart_style import BARS, framed
+from ui.palette import METHOD_COLORS, METHOD_DASHES
+
+_MOST_POINTS = 400  # of one line
+_LABELED = "#3778ad"
+
+
+def epochs_figure(
+    epochs: pd.DataFrame,
+    column: str,
+    names: Mapping[str, str],
+    *,
+    title: str,
+    percent: bool = False,
+    y_range: tuple[float, float] | None = None,
+) -> go.Figure:
+    """Return one line a method of a column of the epochs, each named at its end.
+
+    epochs: method, epoch, epochs and the column, of one stage.
+    """
+    factor = 100 if percent else 1
+    lines = []
+    for method, of in epochs.groupby("method", sort=False):
+        thinned = _thinned(of.sort_values("epoch"))
+        lines.append(_line(str(method), thinned["epoch"], factor * thinned[column], names))
+    figure = framed(lines, height=260)
+    last = max(int(epochs["epochs"].max()), 2) if len(epochs) else 2
+    # The whole way from the start on, so that the lines grow and the axis stays.
+    figure.update_xaxes(title="Epoch", range=[1, last], nticks=8, tickformat="d", showgrid=False)
+    figure.update_yaxes(title=title, nticks=5, range=y_range)
+    if percent:
+        figure.update_yaxes(range=[0, 103])
+    elif y_range is None:
+        figure.update_yaxes(rangemode="tozero")
+    figure.update_layout(margin_r=84)  # for the names of the lines
+    return figure
+
+
+def common_range(epochs: pd.DataFrame, columns: tuple[str, ...]) -> tuple[float, float] | None:
+    """Return a range that holds all values of these columns, for figures to be compared."""
+    if epochs.empty:
+        return None
+    values = epochs[list(columns)].to_numpy(float)
+    low, high = min(0.0, float(values.min())), float(values.max())
+    return (low, high + 0.06 * (high - low or 1))
+
+
+def confidence_figure(histogram: pd.DataFrame, threshold: float | None = None) -> go.Figure:
+    """Return how sure the entity tagger is of labeled and of unlabeled tokens.
+
+    histogram: low, high (edges of a bin), labeled, unlabeled (tokens); each side as a share, since
+    unlabeled tokens are many times more.
+    """
+    middle = (histogram["low"] + histogram["high"]) / 2
+    width = histogram["high"] - histogram["low"]
+    bars = []
+    for column, name, color in (
+        ("unlabeled", "Unlabeled tokens", BARS),
+        ("labeled", "Labeled tokens", _LABELED),
+    ):
+        total = max(int(histogram[column].sum()), 1)
+        bars.append(
+            go.Bar(
+                x=middle,
+                y=100 * histogram[column] / total,
+                width=width,
+                name=name,
+                marker={"color": color, "opacity": 0.6},
+                customdata=histogram[["low", "high", column]],
+                hovertemplate="%{customdata[2]:,} " + name.lower() + " with a confidence from "
+                "%{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>",
+            )
+        )
+    figure = framed(bars, height=260)
+    figure.update_layout(
+        barmode="overlay",
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
+        margin_t=36,
+    )
+    if threshold is not None:
+        figure.add_vline(x=threshold, line={"dash": "dot", "width": 1.5})
+        figure.add_annotation(
+            x=threshold, y=1, yref="paper", text="threshold", showarrow=False, xanchor="left"
+        )
+    figure.update_xaxes(title="Confidence that a token is part of an entity", range=[0, 1])
+    figure.update_yaxes(title="Share of tokens (%)", rangemode="tozero", nticks=5)
+    return figure
+
+
+def _line(method: str, x: pd.Series, y: pd.Series, names: Mapping[str, str]) -> go.Scatter:
+    color, name = METHOD_COLORS[method], names.get(method, method)
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="lines+markers+text" if len(x) < 30 else "lines+text",
+        line={"color": color, "dash": METHOD_DASHES[method], "width": 2},
+        marker={"size": 4},
+        text=["" for _ in x[:-1]] + [f"  {name}"],
+        textposition="middle right",
+        textfont={"color": color},
+        cliponaxis=False,
+        name=name,
+        hovertemplate=f"{name}, epoch %{{x}}: %{{y:.4g}}<extra></extra>",
+    )
+
+
+def _thinned(table: pd.DataFrame) -> pd.DataFrame:
+    """Every n-th row and the last, so that a long training stays a small figure."""
+    step = -(-len(table) // _MOST_POINTS)
+    return table if step <= 1 else pd.concat([table.iloc[:-1:step], table.tail(1)])

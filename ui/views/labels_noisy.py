@@ -1,0 +1,95 @@
+"""The tab Noisy phrases: what may match what it does not mean, to be muted."""
+
+import pandas as pd
+import streamlit as st
+
+from engine.alignment import Aligned
+from engine.project import Project
+from ui import parts
+from ui.state import current
+from ui.state import labels as state
+
+MOST_ROWS = 500
+
+
+def show(project: Project, gold: Aligned | None) -> None:
+    """Draw the phrases that may be noisy, and those that are muted."""
+    show_noisy(project, gold)
+    show_muted(project)
+
+
+def show_noisy(project: Project, gold: Aligned | None) -> None:
+    """Draw the table of phrases, from which some can be chosen and muted."""
+    noisy = state.noisy(project, gold)
+    suspect = noisy[(noisy["estimated_false"] >= 1) | (noisy["flags"] != "")]
+    if suspect.empty:
+        st.info("No phrase stands out as noisy.")
+        return
+    source = "gold" if gold else "the matches you judged"
+    st.caption(
+        f"Short and everyday words match what they do not mean. False matches are estimated from "
+        f"{source}; without either, the remarks are all there is to go by. Choose rows to mute."
+    )
+    table = suspect.head(MOST_ROWS).reset_index(drop=True)
+    rows = parts.show_table(
+        table.assign(precision=100 * table["precision"].astype(float)),
+        {
+            "phrase": "Phrase",
+            "entity_type": "Type",
+            "dictionary": "Dictionary",
+            "matches": "Matches",
+            "checked": "Judged",
+            "precision": _one_decimal("Precision (%)"),
+            "estimated_false": _one_decimal("False (estimate)"),
+            "flags": "Remarks",
+        },
+        f"table_noisy_{project.labels_key()}",  # other labels, other rows: no stale choice
+        on_select="rerun",
+        selection_mode="multi-row",
+    )["selection"]["rows"]
+    if len(suspect) > len(table):
+        st.caption(f"The first {len(table):,} of {len(suspect):,}.")
+    chosen = pairs_of(table, [row for row in rows if row < len(table)])
+    label = f"Mute {parts.plural(len(chosen), 'phrase')}" if chosen else "Mute"
+    if st.button(
+        label,
+        key="noisy_mute",
+        icon=":material/volume_off:",
+        disabled=not chosen,
+        help="A muted phrase matches nothing, in any case and any dictionary. All figures follow.",
+    ):
+        state.mute(project, chosen)
+        current.say(f"{state.listed(chosen)}: muted. All figures follow.", "info")
+        st.rerun()
+
+
+def show_muted(project: Project) -> None:
+    """Draw the muted phrases, and let them match again."""
+    muted = state.muted(project)
+    if not muted:
+        return
+    st.subheader("Muted", anchor=False)
+    names = {f"{text} ({entity_type})": (text, entity_type) for text, entity_type in muted}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.multiselect(
+            "Phrases that match nothing",
+            list(names),
+            key=f"noisy_muted_{project.dictionary_version()}",
+            placeholder=f"Choose from {parts.plural(len(names), 'phrase')}",
+            width=420,
+        )
+        if st.button("Let match again", key="noisy_unmute", disabled=not chosen):
+            pairs = [names[name] for name in chosen]
+            state.unmute(project, pairs)
+            current.say(f"{state.listed(pairs)}: matched again. All figures follow.", "info")
+            st.rerun()
+
+
+def pairs_of(table: pd.DataFrame, rows: list[int]) -> list[tuple[str, str]]:
+    """Return the phrases in these rows with their types, each once."""
+    chosen = table.iloc[rows]
+    return list(dict.fromkeys(zip(chosen["phrase"], chosen["entity_type"], strict=True)))
+
+
+def _one_decimal(heading: str) -> object:
+    return st.column_config.NumberColumn(heading, format="%.1f")
