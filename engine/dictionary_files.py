@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from engine.archives import unzip
 from engine.dictionary import Dictionary, Phrase
 from engine.dictionary_layouts import Content, Skip, make_phrase, read_columns, read_text
 from engine.dictionary_records import read_json
-from engine.files import SourceFile, is_zip, unzip
+from engine.files import SourceFile, is_zip
 from engine.settings import ReadOptions
 from engine.text import InputError
 

@@ -5,7 +5,6 @@ import errno
 import io
 import lzma
 import os
-import re
 import stat
 import tempfile
 import zipfile
@@ -40,15 +39,11 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
 )
 _ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 # What zipfile raises over bytes that are not as they should be.
-_DAMAGE = (
+ZIP_DAMAGE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, EOFError, OSError,
     ValueError,
 )  # fmt: skip
 _OFFICE_MEMBERS = {"word/": "a Word file", "xl/": "an Excel file", "ppt/": "a PowerPoint file"}
-# What desktops put into archives on their own.
-_CLUTTER = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
-_DRIVE = re.compile("[A-Za-z]:")
-_CHUNK = 1 << 20  # bytes unpacked at a time
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     # Before UTF-16, whose little-endian mark is the first half of this one.
@@ -149,29 +144,14 @@ def is_zip(file: SourceFile) -> bool:
     return file.data.startswith(_ZIP_SIGNATURES) and _zip_kind(file.data) == "a zip archive"
 
 
-def unzip(file: SourceFile, limits: Limits = LIMITS) -> list[SourceFile]:
-    """Return the files of an archive, after checking that it is safe to open.
-
-    Refused: paths that leave the archive, archives in archives, encrypted members, too many
-    members, and members that unpack to more than the limit whatever their header claims.
-    """
-    try:
-        with zipfile.ZipFile(io.BytesIO(file.data)) as archive:
-            members = [m for m in archive.infolist() if not _is_clutter(m)]
-            _check_members(file.name, members, limits)
-            return _unpack(file.name, archive, members, limits)
-    except InputError:
-        raise
-    except _DAMAGE as error:
-        raise InputError(f"{file.name} is a damaged zip archive ({error}). Zip it again") from error
-
-
 @contextmanager
-def written_whole(path: str | Path) -> Iterator[IO[bytes]]:
+def written_whole(path: str | Path, *, is_synced: bool = True) -> Iterator[IO[bytes]]:
     """Open `path` for writing such that it holds all of the new content, or what it held before.
 
     The bytes go to a temporary file beside it that is renamed at the end. A device or a pipe
     (/dev/stdout) is written as it is, and what a link points to is replaced, not the link.
+    Unless `is_synced`, a power failure may still lose the file: for what can be made again, and
+    for many files that the caller brings to the disk together.
     """
     path = Path(path)
     if _is_device(path):
@@ -185,16 +165,17 @@ def written_whole(path: str | Path) -> Iterator[IO[bytes]]:
             dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part", delete=False
         )
     except OSError as error:
-        raise _write_error(path, error) from error
+        raise write_error(path, error) from error
     try:
         yield handle
         handle.flush()
-        os.fsync(handle.fileno())
+        if is_synced:
+            os.fsync(handle.fileno())
         handle.close()
         os.chmod(handle.name, _mode_for(target))
         os.replace(handle.name, target)
     except OSError as error:
-        raise _write_error(path, error) from error
+        raise write_error(path, error) from error
     finally:
         # Closing flushes again, which fails again on a full disk; the message is out already.
         with suppress(OSError):
@@ -213,7 +194,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         with open(path, "wb") as out:
             yield out
     except OSError as error:
-        raise _write_error(path, error) from error
+        raise write_error(path, error) from error
 
 
 def _mode_for(path: Path) -> int:
@@ -225,7 +206,8 @@ def _mode_for(path: Path) -> int:
     return 0o666 & ~umask
 
 
-def _write_error(path: Path, error: OSError) -> InputError:
+def write_error(path: Path, error: OSError) -> InputError:
+    """Return what to tell the person when `path` cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return InputError(
             f"no room left on the disk for {path}; nothing was written. "
@@ -305,7 +287,7 @@ def _zip_kind(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()[:200]
-    except _DAMAGE:
+    except ZIP_DAMAGE:
         return "a zip archive"
     for prefix, kind in _OFFICE_MEMBERS.items():
         if any(name.startswith(prefix) for name in names):
@@ -313,65 +295,3 @@ def _zip_kind(data: bytes) -> str:
     if "mimetype" in names and "content.xml" in names:
         return "an OpenDocument file"
     return "a zip archive"
-
-
-def _is_clutter(member: zipfile.ZipInfo) -> bool:
-    """Folders, and what desktops add on their own."""
-    name = Path(member.filename).name
-    is_hidden = name.startswith("._") or name in _CLUTTER
-    return member.is_dir() or is_hidden or member.filename.startswith("__MACOSX/")
-
-
-def _check_members(name: str, members: list[zipfile.ZipInfo], limits: Limits) -> None:
-    if not members:
-        raise InputError(f"{name} holds no files. Nothing was added")
-    if len(members) > limits.zip_members:
-        raise InputError(
-            f"{name} holds {len(members):,} files; the limit is {limits.zip_members:,}. "
-            "Join small files into one .jsonl or .csv"
-        )
-    for member in members:
-        parts = member.filename.replace("\\", "/").split("/")
-        if not parts[0] or ".." in parts or _DRIVE.match(parts[0]):
-            raise InputError(
-                f'{name} holds the path "{member.filename}", which leaves the archive. '
-                "Zip the files again without it"
-            )
-        if member.flag_bits & 0x1:
-            raise InputError(f'{name}: "{member.filename}" is encrypted. Zip it without a password')
-        if member.filename.lower().endswith(".zip"):
-            raise InputError(_archive_inside(name, member.filename))
-    # A first look that costs nothing; unpacking counts again and trusts no header.
-    if sum(member.file_size for member in members) > limits.zip_unpacked_mb * 1_000_000:
-        raise InputError(_unpacks_to_too_much(name, limits))
-
-
-def _archive_inside(name: str, member: str) -> str:
-    return f'{name} holds another archive, "{member}". Unpack that one first'
-
-
-def _unpacks_to_too_much(name: str, limits: Limits) -> str:
-    return (
-        f"{name} unpacks to more than {limits.zip_unpacked_mb} MB. Split it into smaller archives"
-    )
-
-
-def _unpack(
-    name: str, archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], limits: Limits
-) -> list[SourceFile]:
-    files: list[SourceFile] = []
-    room = limits.zip_unpacked_mb * 1_000_000
-    for member in members:
-        chunks: list[bytes] = []
-        with archive.open(member) as stream:
-            # By chunks: asked for much at once, zipfile unpacks it all, whatever the header says.
-            while chunk := stream.read(_CHUNK):
-                chunks.append(chunk)
-                room -= len(chunk)
-                if room < 0:
-                    raise InputError(_unpacks_to_too_much(name, limits))
-        file = SourceFile(member.filename, b"".join(chunks))
-        if is_zip(file):
-            raise InputError(_archive_inside(name, file.name))
-        files.append(file)
-    return files

@@ -49,6 +49,7 @@ class Limits:
     file_mb: int = 200  # one file, as uploaded
     zip_members: int = 5_000  # files in one archive
     zip_unpacked_mb: int = 600  # all files of one archive, unpacked
+    project_mb: int = 4_000  # all files of a project's archive, unpacked
     sentence_tokens: int = 1_000  # a longer sentence is cut here, and counted
 
 

@@ -12,7 +12,8 @@ from functools import lru_cache
 
 import pytest
 
-from engine.files import Decoded, SourceFile, decode, is_zip, read_source, unzip, written_whole
+from engine.archives import unzip
+from engine.files import Decoded, SourceFile, decode, is_zip, read_source, written_whole
 from engine.settings import Limits
 from engine.text import InputError
 

@@ -11,7 +11,8 @@ from pathlib import PurePosixPath
 from typing import IO
 from urllib.parse import quote, unquote
 
-from engine.files import Decoded, SourceFile, decode, unzip
+from engine.archives import unzip
+from engine.files import Decoded, SourceFile, decode
 from engine.formats.contract import Format, WriteOptions, WriteReport, surface
 from engine.formats.ids import unique_ids
 from engine.formats.plain_text import document_notes, fault_notes, parse_lines, split_lines

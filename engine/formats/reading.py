@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from engine.files import SourceFile, is_zip, unzip
+from engine.archives import unzip
+from engine.files import SourceFile, is_zip
 from engine.formats import brat
 from engine.formats.catalog import FORMATS
 from engine.formats.detection import detect_format

@@ -1,0 +1,139 @@
+"""Archives become files, after checking that they are safe to open."""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from engine.files import ZIP_DAMAGE, SourceFile, is_zip, write_error
+from engine.settings import LIMITS, Limits
+from engine.text import InputError
+
+# What desktops put into archives on their own.
+_CLUTTER = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
+_DRIVE = re.compile("[A-Za-z]:")
+_CHUNK = 1 << 20  # bytes unpacked at a time
+
+
+def unzip(file: SourceFile, limits: Limits = LIMITS) -> list[SourceFile]:
+    """Return the files of an archive, after checking that it is safe to open.
+
+    Refused: paths that leave the archive, archives in archives, encrypted members, too many
+    members, and members that unpack to more than the limit whatever their header claims.
+    """
+    with _opened(file.name, io.BytesIO(file.data)) as archive:
+        members = _checked_members(file.name, archive, limits)
+        files = [
+            SourceFile(member.filename, b"".join(chunks))
+            for member, chunks in _contents(file.name, archive, members, limits)
+        ]
+    for inner in files:
+        if is_zip(inner):
+            raise InputError(_archive_inside(file.name, inner.name))
+    return files
+
+
+def unzip_to(
+    stream: IO[bytes], folder: Path, *, name: str = "the archive", limits: Limits = LIMITS
+) -> None:
+    """Unpack an archive into an empty folder, after the checks of `unzip`.
+
+    Archives inside are written as they are, not opened; a link becomes a plain file.
+    """
+    with _opened(name, stream) as archive:
+        members = _checked_members(name, archive, limits, may_nest=True)
+        for member, chunks in _contents(name, archive, members, limits):
+            _write(folder.joinpath(*_parts(member)), chunks)
+
+
+@contextmanager
+def _opened(name: str, stream: IO[bytes]) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            yield archive
+    except InputError:
+        raise
+    except ZIP_DAMAGE as error:
+        raise InputError(f"{name} is a damaged zip archive ({error}). Zip it again") from error
+
+
+def _contents(
+    name: str, archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo], limits: Limits
+) -> Iterator[tuple[zipfile.ZipInfo, Iterator[bytes]]]:
+    """Each member with its bytes; together they may not be more than the limit."""
+    room = limits.zip_unpacked_mb * 1_000_000
+
+    def chunks(member: zipfile.ZipInfo) -> Iterator[bytes]:
+        nonlocal room
+        with archive.open(member) as stream:
+            # By chunks: asked for much at once, zipfile unpacks it all, whatever the header says.
+            while chunk := stream.read(_CHUNK):
+                room -= len(chunk)
+                if room < 0:
+                    raise InputError(_unpacks_to_too_much(name, limits))
+                yield chunk
+
+    return ((member, chunks(member)) for member in members)
+
+
+def _write(path: Path, chunks: Iterable[bytes]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # "x": of two members with one name, the second would replace the first.
+        with open(path, "xb") as out:
+            out.writelines(chunks)
+    except OSError as error:
+        # Without a number it is about the archive, and its reader says so.
+        raise (write_error(path, error) if error.errno else error) from error
+
+
+def _is_clutter(member: zipfile.ZipInfo) -> bool:
+    """Folders, and what desktops add on their own."""
+    name = Path(member.filename).name
+    is_hidden = name.startswith("._") or name in _CLUTTER
+    return member.is_dir() or is_hidden or member.filename.startswith("__MACOSX/")
+
+
+def _checked_members(
+    name: str, archive: zipfile.ZipFile, limits: Limits, *, may_nest: bool = False
+) -> list[zipfile.ZipInfo]:
+    members = [member for member in archive.infolist() if not _is_clutter(member)]
+    if not members:
+        raise InputError(f"{name} holds no files. Nothing was added")
+    if len(members) > limits.zip_members:
+        raise InputError(
+            f"{name} holds {len(members):,} files; the limit is {limits.zip_members:,}. "
+            "Join small files into one .jsonl or .csv"
+        )
+    for member in members:
+        parts = _parts(member)
+        if not parts[0] or ".." in parts or _DRIVE.match(parts[0]):
+            raise InputError(
+                f'{name} holds the path "{member.filename}", which leaves the archive. '
+                "Zip the files again without it"
+            )
+        if member.flag_bits & 0x1:
+            raise InputError(f'{name}: "{member.filename}" is encrypted. Zip it without a password')
+        if member.filename.lower().endswith(".zip") and not may_nest:
+            raise InputError(_archive_inside(name, member.filename))
+    # A first look that costs nothing; unpacking counts again and trusts no header.
+    if sum(member.file_size for member in members) > limits.zip_unpacked_mb * 1_000_000:
+        raise InputError(_unpacks_to_too_much(name, limits))
+    return members
+
+
+def _parts(member: zipfile.ZipInfo) -> list[str]:
+    return member.filename.replace("\\", "/").split("/")
+
+
+def _archive_inside(name: str, member: str) -> str:
+    return f'{name} holds another archive, "{member}". Unpack that one first'
+
+
+def _unpacks_to_too_much(name: str, limits: Limits) -> str:
+    return (
+        f"{name} unpacks to more than {limits.zip_unpacked_mb} MB. Split it into smaller archives"
+    )
