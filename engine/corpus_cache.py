@@ -1,4 +1,4 @@
-"""A read corpus as one file of arrays, so that a large project opens without tokenizing again.
+"""Read text as one file of arrays, so that a large project opens without tokenizing again.
 
 Only ever a shortcut: a file that is absent, damaged or of another reader is passed over, and the
 originals are read. Nothing in it is unpickled.
@@ -9,12 +9,13 @@ import hashlib
 import json
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cache
 from importlib.metadata import version
 from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -27,36 +28,37 @@ from engine.text import Corpus, Document, Entity, FileReport, InputError, Senten
 
 _ENGINE = Path(__file__).resolve().parent
 # Whatever decides which documents, sentences and tokens a file becomes.
-_READERS = ("tokenization.py", "text.py", "files.py", "delimited.py", "json_records.py")
+_READERS = (
+    "tokenization.py", "text.py", "files.py", "archives.py", "delimited.py", "json_records.py",
+    "corpus_cache.py",
+)  # fmt: skip
 _LIBRARIES = ("regex", "sentencex")
 _DAMAGE = (
     OSError, ValueError, KeyError, IndexError, TypeError, EOFError, zipfile.BadZipFile,
-    NotImplementedError,
+    NotImplementedError, MemoryError,
 )  # fmt: skip
+_ENTITY = attrgetter(*(field.name for field in fields(Entity)))
 _Arrays = dict[str, npt.NDArray[Any]]
 
 
 @cache
 def reader_version() -> str:
-    """Return a hash of the code that reads text; a file made by other code does not count."""
+    """Return a hash of the code that reads text; what other code read does not count."""
     digest = hashlib.sha256(repr((LIMITS, [version(name) for name in _LIBRARIES])).encode())
-    for path in [
-        *(_ENGINE / name for name in _READERS),
-        *sorted((_ENGINE / "formats").glob("*.py")),
-    ]:
+    formats = sorted((_ENGINE / "formats").glob("*.py"))
+    for path in (*(_ENGINE / name for name in _READERS), *formats):
         digest.update(path.read_bytes())
-    digest.update(Path(__file__).read_bytes())
     return digest.hexdigest()[:16]
 
 
-def store_corpus(corpus: Corpus, path: Path) -> None:
-    """Write the corpus to `path`; when there is no room it is left out, as it can be read again."""
-    with suppress(InputError), written_whole(path) as out:
-        np.savez(out, **_to_arrays(corpus))  # type: ignore[arg-type]
+def store_corpora(corpora: Sequence[Corpus], path: Path) -> None:
+    """Write the corpora; when there is no room they are left out, as they can be read again."""
+    with suppress(InputError), written_whole(path, is_synced=False) as out:
+        np.savez(out, allow_pickle=False, **_to_arrays(corpora))
 
 
-def load_corpus(path: Path) -> Corpus | None:
-    """Return the corpus stored at `path`, or None when it has to be read from the originals."""
+def load_corpora(path: Path) -> list[Corpus] | None:
+    """Return the corpora stored at `path`, or None when the originals have to be read."""
     try:
         with np.load(path, allow_pickle=False) as stored, _without_collection():
             return _from_arrays({name: stored[name] for name in stored.files})
@@ -64,85 +66,99 @@ def load_corpus(path: Path) -> Corpus | None:
         return None
 
 
-def load_ids(path: Path) -> list[str] | None:
-    """Return only the document ids of a stored corpus."""
+def load_ids(path: Path) -> list[list[str]] | None:
+    """Return only the document ids of stored corpora."""
     try:
         with np.load(path, allow_pickle=False) as stored:
-            return [str(id) for id in _unpacked(stored["ids"])]
+            return [[str(id) for id in of] for of in _unpacked(stored["ids"])]
     except _DAMAGE:
         return None
 
 
-# ---- a corpus as arrays ---------------------------------------------------------------------
+# ---- corpora as arrays ----------------------------------------------------------------------
 
 
-def _to_arrays(corpus: Corpus) -> _Arrays:
+def _to_arrays(corpora: Sequence[Corpus]) -> _Arrays:
+    documents = [document for corpus in corpora for document in corpus.documents]
+    sentences = [sentence for document in documents for sentence in document.sentences]
     numbers: dict[str, int] = {}
-    sentences = list(corpus.sentences)
     tokens = [numbers.setdefault(token, len(numbers)) for s in sentences for token in s.tokens]
-    about = {
-        "files": [asdict(report) for report in corpus.files],
-        "entities": {id: [asdict(entity) for entity in of] for id, of in corpus.entities.items()},
-    }
-    text = "".join(document.text for document in corpus.documents)
+    # JSON can hold half a surrogate pair, and so can a text that was read from it.
+    text = "".join(document.text for document in documents).encode("utf-8", "surrogatepass")
     return {
-        "about": _packed(about),
-        "ids": _packed([document.id for document in corpus.documents]),
+        "about": _packed([_about(corpus) for corpus in corpora]),
+        "ids": _packed([[document.id for document in corpus.documents] for corpus in corpora]),
         "vocabulary": _packed(list(numbers)),
-        # JSON can hold half a surrogate pair; so can a text that was read from it.
-        "text": np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8),
+        "text": np.frombuffer(text, np.uint8),
         "documents": _table(
-            [
-                (len(d.text), len(d.sentences), d.tokens_given, d.cut_sentences)
-                for d in corpus.documents
-            ],
             4,
+            [(len(d.text), len(d.sentences), d.tokens_given, d.cut_sentences) for d in documents],
         ),
-        "sentences": _table([(s.start, len(s.text), len(s.tokens)) for s in sentences], 3),
+        "sentences": _table(3, [(s.start, len(s.text), len(s.tokens)) for s in sentences]),
         "tokens": np.array(tokens, np.int32),
         "starts": np.array([start for s in sentences for start in s.starts], np.int32),
     }
 
 
-def _from_arrays(arrays: _Arrays) -> Corpus:
-    about, ids = _unpacked(arrays["about"]), _unpacked(arrays["ids"])
-    # Interned as the tokenizer does it: one copy of each distinct token.
-    vocabulary = [sys.intern(token) for token in _unpacked(arrays["vocabulary"])]
+def _from_arrays(arrays: _Arrays) -> list[Corpus]:
+    ids = _unpacked(arrays["ids"])
+    documents = _documents(arrays, [id for of in ids for id in of])
+    corpora = []
+    for about, of in zip(_unpacked(arrays["about"]), ids, strict=True):
+        corpora.append(_from_about(about, tuple(next(documents) for _ in of)))
+    if next(documents, None) is not None:
+        raise ValueError("more documents than ids")
+    return corpora
+
+
+def _documents(arrays: _Arrays, ids: Sequence[str]) -> Iterator[Document]:
     text = arrays["text"].tobytes().decode("utf-8", "surrogatepass")
-    tokens = [vocabulary[number] for number in arrays["tokens"].tolist()]
-    starts = arrays["starts"].tolist()
-    rows = arrays["sentences"].tolist()
-    if len(tokens) != len(starts) or sum(row[2] for row in rows) != len(tokens):
-        raise ValueError("the arrays do not fit together")
-    token_ends = list(accumulate((row[2] for row in rows), initial=0))
-    documents, at, first = [], 0, 0
+    sentences = _sentences(arrays)
+    at = 0
     for id, (length, count, tokens_given, cut) in zip(
         ids, arrays["documents"].tolist(), strict=True
     ):
         body = text[at : at + length]
-        sentences = []
-        for index in range(count):
-            begin, size, _ = rows[first + index]
-            here = slice(token_ends[first + index], token_ends[first + index + 1])
-            sentences.append(
-                Sentence(
-                    id, index, begin, body[begin : begin + size],
-                    tuple(tokens[here]), tuple(starts[here]),
-                )
-            )  # fmt: skip
-        documents.append(Document(id, body, tuple(sentences), bool(tokens_given), cut))
+        own = tuple(
+            Sentence(id, index, start, body[start : start + size], tokens, starts)
+            for index, (start, size, tokens, starts) in zip(range(count), sentences, strict=False)
+        )
+        if len(body) != length or len(own) != count:
+            raise ValueError("fewer sentences than the documents have")
+        yield Document(id, body, own, bool(tokens_given), cut)
         at += length
-        first += count
-    if at != len(text) or first != len(rows):
+
+
+def _sentences(arrays: _Arrays) -> Iterator[tuple[int, int, tuple[str, ...], tuple[int, ...]]]:
+    # Interned as the tokenizer does it: one copy of each distinct token.
+    vocabulary = [sys.intern(token) for token in _unpacked(arrays["vocabulary"])]
+    tokens = [vocabulary[number] for number in arrays["tokens"].tolist()]
+    starts = arrays["starts"].tolist()
+    rows = arrays["sentences"].tolist()
+    ends = accumulate(count for _, _, count in rows)
+    if len(tokens) != len(starts) or sum(count for _, _, count in rows) != len(tokens):
         raise ValueError("the arrays do not fit together")
+    for (start, size, count), end in zip(rows, ends, strict=True):
+        here = slice(end - count, end)
+        yield start, size, tuple(tokens[here]), tuple(starts[here])
+
+
+def _about(corpus: Corpus) -> dict[str, Any]:
+    return {
+        "files": [asdict(report) for report in corpus.files],
+        "entities": {id: [_ENTITY(entity) for entity in of] for id, of in corpus.entities.items()},
+    }
+
+
+def _from_about(about: dict[str, Any], documents: tuple[Document, ...]) -> Corpus:
     return Corpus(
-        tuple(documents),
-        {id: tuple(Entity(**entity) for entity in of) for id, of in about["entities"].items()},
+        documents,
+        {id: tuple(Entity(*entity) for entity in of) for id, of in about["entities"].items()},
         tuple(FileReport(**{**of, "notes": tuple(of["notes"])}) for of in about["files"]),
     )
 
 
-def _table(rows: list[tuple[int, ...]], columns: int) -> npt.NDArray[np.int64]:
+def _table(columns: int, rows: list[tuple[int, ...]]) -> npt.NDArray[np.int64]:
     return np.array(rows, np.int64).reshape(len(rows), columns)
 
 
@@ -156,7 +172,7 @@ def _unpacked(array: npt.NDArray[np.uint8]) -> Any:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Many small objects are made and none is dropped; looking for garbage would double the time."""
+    """Many small objects are made and none is dropped; looking for garbage takes long."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

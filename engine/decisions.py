@@ -2,8 +2,8 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from engine import checking
 from engine.project_store import moment, now
@@ -12,13 +12,14 @@ from engine.text import Document, Entity
 KINDS = ("check", "review")  # a precision sample of dictionary matches, or the review queue
 VERDICTS = ("accepted", "rejected", "edited", "unsure", "skipped")
 Place = tuple[str, int, int, str]
+_NEVER = datetime.fromtimestamp(0, UTC)
 _COLUMNS = (
-    "id, kind, document_id, start, end, entity_type, verdict, new_start, new_end, new_type, "
+    'kind, document_id, "start", "end", entity_type, verdict, new_start, new_end, new_type, '
     "source, queue, surface, decided_at"
 )
 # In force: not taken back, and the latest of its place.
 _IN_FORCE = f"""
-SELECT {_COLUMNS.replace("start, end", '"start", "end"')} FROM decisions WHERE id IN (
+SELECT id, {_COLUMNS} FROM decisions WHERE id IN (
     SELECT max(id) FROM decisions AS d
     WHERE kind = ? AND undoes IS NULL
         AND NOT EXISTS (SELECT 1 FROM decisions AS u WHERE u.undoes = d.id)
@@ -26,7 +27,7 @@ SELECT {_COLUMNS.replace("start, end", '"start", "end"')} FROM decisions WHERE i
 ) ORDER BY id
 """
 _LAST = f"""
-SELECT {_COLUMNS.replace("start, end", '"start", "end"')} FROM decisions AS d
+SELECT id, {_COLUMNS} FROM decisions AS d
 WHERE kind = ? AND undoes IS NULL AND (? = '' OR queue = ?)
     AND NOT EXISTS (SELECT 1 FROM decisions AS u WHERE u.undoes = d.id)
 ORDER BY id DESC LIMIT 1
@@ -50,7 +51,7 @@ class Decision:
     source: str = ""  # the method or dictionary that proposed the entity
     queue: str = ""
     surface: str = ""  # the text decided on; tells when another text took the document's id
-    decided_at: datetime = datetime.min
+    decided_at: datetime = _NEVER
 
     @property
     def place(self) -> Place:
@@ -87,13 +88,9 @@ def append_decision(db: sqlite3.Connection, decision: Decision) -> Decision:
         decision.kind, *decision.place, decision.verdict, decision.new_start, decision.new_end,
         decision.new_type, decision.source, decision.queue, decision.surface, at,
     )  # fmt: skip
-    cursor = db.execute(
-        'INSERT INTO decisions (kind, document_id, "start", "end", entity_type, verdict, '
-        "new_start, new_end, new_type, source, queue, surface, decided_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        values,
-    )
-    return Decision(int(cursor.lastrowid or 0), *values[:-1], decided_at=moment(at))  # type: ignore[arg-type]
+    marks = ", ".join("?" * len(values))
+    cursor = db.execute(f"INSERT INTO decisions ({_COLUMNS}) VALUES ({marks})", values)
+    return replace(decision, id=int(cursor.lastrowid or 0), decided_at=moment(at))
 
 
 def append_undo(db: sqlite3.Connection, kind: str, queue: str = "") -> Decision | None:
@@ -102,16 +99,21 @@ def append_undo(db: sqlite3.Connection, kind: str, queue: str = "") -> Decision 
     What was decided earlier at its place is in force again.
     """
     row = db.execute(_LAST, (kind, queue, queue)).fetchone()
-    if row is None:
-        return None
-    taken_back = _from_row(row)
-    db.execute(
-        'INSERT INTO decisions (kind, document_id, "start", "end", entity_type, verdict, source, '
-        "queue, decided_at, undoes) VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?)",
-        (
-            kind, *taken_back.place, taken_back.source, taken_back.queue, now(), taken_back.id,
-        ),
-    )  # fmt: skip
+    return append_undos(db, [_from_row(row)])[0] if row else None
+
+
+def append_undos(db: sqlite3.Connection, decisions: Iterable[Decision]) -> list[Decision]:
+    """Take back these decisions, if they were not already, and return those that were in force."""
+    taken_back = []
+    for decision in decisions:
+        done = db.execute(
+            f"INSERT INTO decisions ({_COLUMNS}, undoes) "
+            'SELECT kind, document_id, "start", "end", entity_type, \'\', NULL, NULL, NULL, '
+            "source, queue, surface, ?, id FROM decisions AS d WHERE id = ? AND undoes IS NULL "
+            "AND NOT EXISTS (SELECT 1 FROM decisions AS u WHERE u.undoes = d.id)",
+            (now(), decision.id),
+        )
+        taken_back += [decision] * done.rowcount
     return taken_back
 
 
@@ -121,7 +123,7 @@ def decisions_in_force(db: sqlite3.Connection, kind: str) -> list[Decision]:
 
 
 def _from_row(row: sqlite3.Row) -> Decision:
-    return Decision(*row[:-1], decided_at=moment(row["decided_at"]))
+    return Decision(**{**dict(row), "decided_at": moment(row["decided_at"])})
 
 
 def effect(decisions: Iterable[Decision], documents: Sequence[Document]) -> Review:

@@ -1,15 +1,18 @@
-"""Versions of a project's dictionaries: one file each, columns of phrases, never changed again."""
+"""Versions of a project's dictionaries: a row and a file each, phrases by column, never changed."""
 
 import hashlib
 import json
+import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from engine.dictionary import Dictionary, Phrase
+from engine import project_store as store
+from engine.dictionary import Dictionary, Phrase, fingerprint
 from engine.files import written_whole
+from engine.formats.ids import unique_ids
 from engine.settings import MatchOptions
 from engine.text import InputError
 
@@ -25,36 +28,120 @@ class DictionaryVersion:
     key: str  # fingerprint of what matches
 
 
-def version_path(folder: Path, version: int) -> Path:
-    """Return where a version of the dictionaries is kept in a project's folder."""
-    return folder / "dictionaries" / f"v{version:04d}.json"
+class Latest(NamedTuple):
+    """The version in use; 0 and "" when there is none."""
+
+    version: int = 0
+    key: str = ""
+    sha256: str = ""  # of the whole content; changes with names and notes, too
 
 
-def packed(dictionaries: Sequence[Dictionary]) -> bytes:
-    """Return the dictionaries as JSON, phrases by column: small, and quick to read."""
-    return json.dumps([_to_json(dictionary) for dictionary in dictionaries]).encode()
+def latest(db: sqlite3.Connection) -> Latest:
+    """Return the version in use."""
+    row = db.execute(
+        "SELECT version, key, sha256 FROM dictionary_versions ORDER BY version DESC LIMIT 1"
+    ).fetchone()
+    return Latest(*row) if row else Latest()
 
 
-def content_hash(data: bytes) -> str:
-    """Return the hash of a packed version, names and notes included."""
-    return hashlib.sha256(data).hexdigest()
+def history(db: sqlite3.Connection) -> list[DictionaryVersion]:
+    """Return all versions, latest first."""
+    rows = db.execute(
+        "SELECT version, saved_at, reason, phrases, key FROM dictionary_versions "
+        "ORDER BY version DESC"
+    )
+    return [
+        DictionaryVersion(version, store.moment(saved_at), reason, phrases, key)
+        for version, saved_at, reason, phrases, key in rows
+    ]
 
 
-def store_version(data: bytes, path: Path) -> None:
-    """Write a packed version, whole or not at all."""
-    with written_whole(path) as out:
-        out.write(data)
-
-
-def load_version(path: Path) -> list[Dictionary]:
-    """Return the dictionaries of a stored version."""
+def load(folder: Path, version: int) -> list[Dictionary]:
+    """Return the dictionaries of a version; none of version 0."""
+    if version == 0:
+        return []
+    with store.reading(folder) as db:
+        row = db.execute(
+            "SELECT sha256 FROM dictionary_versions WHERE version = ?", (version,)
+        ).fetchone()
+    if row is None:
+        raise InputError(f"there is no version {version} of the dictionaries")
+    path = _path(folder, version)
     try:
-        return [_from_json(item) for item in json.loads(path.read_bytes())]
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != row[0]:
+            raise ValueError("its content has changed")
+        return [_from_json(item) for item in json.loads(data)]
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise InputError(
             f"dictionaries/{path.name} of this project cannot be read ({error}). "
             "Restore an earlier version, or add the dictionaries again"
         ) from error
+
+
+def save(
+    folder: Path, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None = None
+) -> int:
+    """Store the whole set as a new version and return its number; the same set: the same one.
+
+    When `based_on` is not the latest version any more, InputError.
+    """
+    version = _save(folder, dictionaries, reason, based_on)
+    if version is None:
+        raise InputError(
+            f"the dictionaries were changed elsewhere since version {based_on}, which this change "
+            "was made to. Look at the latest version, then make the change again"
+        )
+    return version
+
+
+def add(folder: Path, read: Sequence[Dictionary]) -> list[Dictionary]:
+    """Add dictionaries to the set as a new version and return them under their names in it.
+
+    What another process saves meanwhile is kept: the set is made again from that.
+    """
+    while True:
+        with store.reading(folder) as db:
+            version = latest(db).version
+        held = load(folder, version)
+        names = unique_ids(dictionary.name for dictionary in (*held, *read))[0][len(held) :]
+        new = [replace(d, name=name) for d, name in zip(read, names, strict=True)]
+        if _save(folder, [*held, *new], f"Added {', '.join(names)}", version) is not None:
+            return new
+
+
+def _save(
+    folder: Path, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None
+) -> int | None:
+    data, key = _packed(dictionaries), fingerprint(dictionaries)
+    content = hashlib.sha256(data).hexdigest()
+    phrases = sum(len(dictionary.phrases) for dictionary in dictionaries)
+    with store.writing(folder) as db:
+        last = latest(db)
+        if based_on not in (None, last.version):
+            return None
+        if last.version and last.sha256 == content:
+            return last.version
+        version = last.version + 1
+        # A file without a row is no version: whoever comes next writes over it.
+        with written_whole(_path(folder, version)) as out:
+            out.write(data)
+        row = (version, store.now(), reason[:500], len(dictionaries), phrases, key, content)
+        db.execute("INSERT INTO dictionary_versions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        store.touch(db)
+    return version
+
+
+def _path(folder: Path, version: int) -> Path:
+    return folder / "dictionaries" / f"v{version:04d}.json"
+
+
+# ---- a set as JSON --------------------------------------------------------------------------
+
+
+def _packed(dictionaries: Sequence[Dictionary]) -> bytes:
+    """Phrases by column: a third of the size of an object each, and quick to read."""
+    return json.dumps([_to_json(dictionary) for dictionary in dictionaries]).encode()
 
 
 def _to_json(dictionary: Dictionary) -> dict[str, Any]:
@@ -76,18 +163,13 @@ def _to_json(dictionary: Dictionary) -> dict[str, Any]:
 
 
 def _from_json(item: dict[str, Any]) -> Dictionary:
+    columns = (item[name] for name in ("phrases", "phrase_types", "canonical_ids", "lines"))
     types = item["types"]
     return Dictionary(
         name=item["name"],
         phrases=tuple(
             Phrase(text, types[number], canonical_id, line)
-            for text, number, canonical_id, line in zip(
-                item["phrases"],
-                item["phrase_types"],
-                item["canonical_ids"],
-                item["lines"],
-                strict=True,
-            )
+            for text, number, canonical_id, line in zip(*columns, strict=True)
         ),
         match=None if item["match"] is None else MatchOptions(**item["match"]),
         priority=item["priority"],

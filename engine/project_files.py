@@ -1,25 +1,35 @@
-"""A project's own copies of uploaded files, byte for byte, and what was found in them."""
+"""A project's own copies of uploaded files, byte for byte, and what is known about them.
+
+Bytes are written under a name that nothing refers to yet, then a row names them: a process that
+is killed in between leaves a file that `sweep` deletes later, and the project as it was.
+"""
 
 import hashlib
 import json
+import os
 import re
 import sqlite3
+import time
 import unicodedata
 import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
 
 from engine.files import SourceFile, read_source, written_whole
-from engine.project_store import moment, now
+from engine.project_store import moment, now, set_fact, touch
 from engine.settings import LIMITS, ReadOptions
 from engine.text import Corpus, InputError
 
 TEXT, GOLD = "text", "gold"  # roles, and the folders they are kept in
+CACHE = "cache"
 _ID = re.compile("[0-9a-f]{12}")
-_OPTIONS = {field.name for field in fields(ReadOptions)}
+_FOLDERS = re.compile(r"[/\\]")
+_OPTIONS = frozenset(field.name for field in fields(ReadOptions))
+_MANY = 20  # files; more are brought to the disk together, not one by one
+_LEFTOVER_SECONDS = 3600  # nobody takes longer between writing a file and naming it
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +37,7 @@ class StoredFile:
     """An uploaded file as the project keeps it."""
 
     id: str
-    name: str  # as uploaded
+    name: str  # as uploaded, folders and control characters taken off
     bytes: int
     added_at: datetime
     options: ReadOptions
@@ -35,9 +45,14 @@ class StoredFile:
     sentences: int
     tokens: int
     role: str = TEXT
-    unit: str = ""  # files that are read together share it, such as a .txt and its .ann
+    unit: str = ""  # "batch-number"; files that are read together share it: a .txt and its .ann
     sha256: str = ""
-    renamed: tuple[tuple[str, str], ...] = ()  # document ids another file had: (in the file, here)
+    renamed: tuple[tuple[str, str], ...] = ()  # ids that other files had: (in the file, here)
+
+    @property
+    def batch(self) -> str:
+        """Files that were added together share it."""
+        return self.unit.partition("-")[0]
 
     @property
     def path(self) -> str:
@@ -45,17 +60,46 @@ class StoredFile:
         return f"{self.role}/{self.id}-{safe_name(self.name)}"
 
 
+# ---- names ----------------------------------------------------------------------------------
+
+
+def clean_name(name: str) -> str:
+    """Return a file's name without its folders and without what cannot be shown.
+
+    >>> clean_name("C:\\\\notes\\\\day\\x00 1.txt"), clean_name("")
+    ('day 1.txt', 'file')
+    """
+    last = _FOLDERS.split(name)[-1]
+    stem, dot, extension = "".join(c for c in last if c.isprintable()).strip().rpartition(".")
+    return f"{stem[:180]}{dot}{extension[:20]}" if dot else extension[:200] or "file"
+
+
 def safe_name(name: str) -> str:
-    """Return a file name that is safe on any file system and still tells what the file is.
+    """Return a name that any file system takes and that still tells what the file is.
 
     >>> safe_name("../../étude <1>.TXT"), safe_name("..")
-    ('etude_1_.TXT', 'file')
+    ('etude_1.TXT', 'file')
     """
-    last = re.split(r"[/\\]", name)[-1]
-    plain = unicodedata.normalize("NFKD", last).encode("ascii", "ignore").decode()
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", plain).strip("._-") if plain.strip(".") else ""
-    stem, dot, extension = plain.rpartition(".")
-    return f"{stem[:60]}.{extension[:12]}" if dot and stem else plain[:60] or "file"
+    plain = unicodedata.normalize("NFKD", clean_name(name)).encode("ascii", "ignore").decode()
+    stem, _, extension = re.sub("[^A-Za-z0-9.-]+", "_", plain).rpartition(".")
+    parts = [part.strip("._-") for part in (stem[:60], extension[:20])]
+    return ".".join(part for part in parts if part) or "file"
+
+
+# ---- from uploads to records ----------------------------------------------------------------
+
+
+def checked(files: Sequence[SourceFile]) -> list[SourceFile]:
+    """Return the files under clean names; InputError for none, or for one over the limit."""
+    if not files:
+        raise InputError("no files were given")
+    for file in files:
+        if len(file.data) > LIMITS.file_mb * 1_000_000:
+            raise InputError(
+                f"{file.name} is {len(file.data) / 1e6:,.0f} MB; the limit is {LIMITS.file_mb} MB "
+                "a file. Split it into smaller files"
+            )
+    return [SourceFile(clean_name(file.name), file.data) for file in files]
 
 
 def units_of(files: Sequence[SourceFile]) -> list[list[SourceFile]]:
@@ -73,47 +117,41 @@ def units_of(files: Sequence[SourceFile]) -> list[list[SourceFile]]:
     return units
 
 
-def check_sizes(files: Sequence[SourceFile]) -> None:
-    """Raise InputError when there is no file, or one that is over the limit."""
-    if not files:
-        raise InputError("no files were given")
-    for file in files:
-        if len(file.data) > LIMITS.file_mb * 1_000_000:
-            raise InputError(
-                f"{file.name} is {len(file.data) / 1e6:,.0f} MB; the limit is {LIMITS.file_mb} MB "
-                "a file. Split it into smaller files"
-            )
-
-
 def make_records(
-    files: Sequence[SourceFile], options: ReadOptions, role: str, corpus: Corpus
+    files: Sequence[SourceFile], corpus: Corpus, unit: str, role: str, options: ReadOptions
 ) -> list[StoredFile]:
-    """Return what is to be stored about the files of one unit, counts with the first of them."""
-    unit, at = uuid.uuid4().hex[:12], moment(now())
-    sentences = list(corpus.sentences)
-    counts = (len(corpus.documents), len(sentences), sum(len(s.tokens) for s in sentences))
-    ordered = sorted(files, key=lambda file: file.extension == ".ann")
+    """Return what is to be known about the files of a unit; the first carries the counts."""
+    at = moment(now())
+    counts = (
+        len(corpus.documents),
+        sum(len(document.sentences) for document in corpus.documents),
+        sum(len(sentence.tokens) for sentence in corpus.sentences),
+    )
     return [
         StoredFile(
-            uuid.uuid4().hex[:12], clean_name(file.name), len(file.data), at, options,
-            *(counts if i == 0 else (0, 0, 0)),
-            role=role, unit=unit, sha256=hashlib.sha256(file.data).hexdigest(),
+            uuid.uuid4().hex[:12], file.name, len(file.data), at, options,
+            *((0, 0, 0) if i else counts), role, unit, hashlib.sha256(file.data).hexdigest(),
         )
-        for i, file in enumerate(ordered)
+        for i, file in enumerate(files)
     ]  # fmt: skip
 
 
-def clean_name(name: str) -> str:
-    """Return the name without its folders and without what no name should hold."""
-    last = re.split(r"[/\\]", name)[-1]
-    kept = "".join(c for c in last if c.isprintable() and not "\ud800" <= c <= "\udfff")
-    return kept.strip()[:200] or "file"
+def new_batch() -> str:
+    """Return a name for files that are added together."""
+    return uuid.uuid4().hex[:12]
 
 
-def store_bytes(folder: Path, record: StoredFile, data: bytes) -> None:
-    """Write the bytes of a file to its place, whole or not at all."""
-    with written_whole(folder / record.path) as out:
-        out.write(data)
+# ---- bytes ----------------------------------------------------------------------------------
+
+
+def store_bytes(folder: Path, pairs: Sequence[tuple[StoredFile, SourceFile]]) -> None:
+    """Write the files to their places; all are on disk when this returns."""
+    are_many = len(pairs) > _MANY and hasattr(os, "sync")
+    for record, file in pairs:
+        with written_whole(folder / record.path, is_synced=not are_many) as out:
+            out.write(file.data)
+    if are_many:
+        os.sync()
 
 
 def load_source(folder: Path, record: StoredFile) -> SourceFile:
@@ -121,17 +159,27 @@ def load_source(folder: Path, record: StoredFile) -> SourceFile:
     return SourceFile(record.name, read_source(folder / record.path).data)
 
 
-def insert_record(db: sqlite3.Connection, record: StoredFile) -> None:
-    """Store what is known about a file whose bytes are in place."""
-    db.execute(
-        "INSERT INTO files (id, role, unit, name, bytes, sha256, options, renamed, documents, "
-        "sentences, tokens, added_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            record.id, record.role, record.unit, record.name, record.bytes, record.sha256,
-            json.dumps(asdict(record.options)), json.dumps(dict(record.renamed)),
-            record.documents, record.sentences, record.tokens, record.added_at.isoformat(),
-        ),
-    )  # fmt: skip
+def remove_bytes(folder: Path, gone: Iterable[StoredFile]) -> None:
+    """Delete files that no row names any more; what cannot be deleted only takes room."""
+    for record in gone:
+        with suppress(OSError):
+            (folder / record.path).unlink()
+
+
+def sweep(folder: Path, kept: set[Path]) -> None:
+    """Delete old files of text, gold and cache that are not to be kept: what a killed process left.
+
+    Young ones stay, as another process may be about to name them.
+    """
+    too_young = time.time() - _LEFTOVER_SECONDS
+    for name in (TEXT, GOLD, CACHE):
+        for path in (folder / name).glob("*"):
+            with suppress(OSError):
+                if path not in kept and path.stat().st_mtime < too_young:
+                    path.unlink()
+
+
+# ---- rows -----------------------------------------------------------------------------------
 
 
 def records(db: sqlite3.Connection, role: str) -> list[StoredFile]:
@@ -140,38 +188,47 @@ def records(db: sqlite3.Connection, role: str) -> list[StoredFile]:
     return [_from_row(row) for row in rows]
 
 
-def by_unit(stored: Iterable[StoredFile]) -> list[list[StoredFile]]:
-    """Return the files by what is read together, in order."""
-    units: dict[str, list[StoredFile]] = {}
-    for record in stored:
-        units.setdefault(record.unit, []).append(record)
-    return list(units.values())
+def insert_records(db: sqlite3.Connection, added: Sequence[StoredFile]) -> None:
+    """Name files whose bytes are in place."""
+    db.executemany(
+        "INSERT INTO files (id, role, unit, name, bytes, sha256, options, renamed, documents, "
+        "sentences, tokens, added_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                record.id, record.role, record.unit, record.name, record.bytes, record.sha256,
+                json.dumps(asdict(record.options)), json.dumps(dict(record.renamed)),
+                record.documents, record.sentences, record.tokens, record.added_at.isoformat(),
+            )
+            for record in added
+        ],
+    )  # fmt: skip
 
 
-def content_key(stored: Iterable[StoredFile]) -> str:
+def delete_records(db: sqlite3.Connection, gone: Sequence[StoredFile]) -> None:
+    """Name these files no more."""
+    db.executemany("DELETE FROM files WHERE id = ?", [(record.id,) for record in gone])
+
+
+def note_change(db: sqlite3.Connection, role: str) -> None:
+    """Store the key of a role's files, so that asking for it costs nothing."""
+    set_fact(db, f"{role}_key", content_key(records(db, role)))
+    touch(db)
+
+
+def content_key(files: Iterable[StoredFile]) -> str:
     """Return a hash of all that decides what the files are read as; "" for no files."""
-    parts = [
-        (record.name, record.sha256, sorted(asdict(record.options).items()), record.renamed)
-        for record in stored
-    ]
-    return hashlib.sha256(ascii(parts).encode()).hexdigest()[:16] if parts else ""
-
-
-def remove_bytes(folder: Path, removed: Iterable[StoredFile]) -> None:
-    """Delete files that no record names any more; what cannot be deleted only takes room."""
-    for record in removed:
-        with suppress(OSError):
-            (folder / record.path).unlink()
-
-
-def with_renames(record: StoredFile, renamed: dict[str, str]) -> StoredFile:
-    """Return the record with the document ids that had to be changed."""
-    return replace(record, renamed=tuple(sorted(renamed.items())))
+    units: dict[str, list[object]] = {}
+    for file in files:
+        options = sorted(asdict(file.options).items())
+        about = (file.name, file.sha256, options, file.renamed)
+        units.setdefault(file.unit, []).append(about)
+    parts = ascii(list(units.values())).encode()
+    return hashlib.sha256(parts).hexdigest()[:16] if units else ""
 
 
 def _from_row(row: sqlite3.Row) -> StoredFile:
     # A database may come from a stranger's zip, and these become a path.
-    if not _ID.fullmatch(row["id"]) or row["role"] not in (TEXT, GOLD):
+    if not _ID.fullmatch(str(row["id"])) or row["role"] not in (TEXT, GOLD):
         raise InputError(f'the project names a file "{row["role"]}/{row["id"]}" that cannot be')
     options = {k: v for k, v in json.loads(row["options"]).items() if k in _OPTIONS}
     return StoredFile(

@@ -13,6 +13,8 @@ from engine.text import InputError
 DATABASE = "project.db"
 SCHEMA_VERSION = 1
 _BUSY_SECONDS = 15.0  # a writer waits this long for another one
+_ACTIVE = ("queued", "running", "stopping")  # states of jobs
+_BEAT_SECONDS = 10.0  # a job at work writes a heartbeat more often than this
 
 # Tables of jobs are made by `jobs`, in the same file.
 _SCHEMA = """
@@ -106,10 +108,14 @@ def writing(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 def check_store(folder: Path) -> None:
-    """Raise InputError unless the database is whole and of a version that is understood."""
+    """Raise InputError unless the database is whole, and a project's that is understood here."""
     with reading(folder) as db:
-        tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")}
-        if not tables >= _TABLES or db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        found = db.execute("SELECT type, name FROM sqlite_master").fetchall()
+        tables = {name for type, name in found if type == "table"}
+        # Ours has only tables and indexes; anything else would act on its own.
+        is_plain = {type for type, _ in found} <= {"table", "index"}
+        is_whole = db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+        if not (tables >= _TABLES and is_plain and is_whole):
             raise InputError(_damaged(folder))
 
 
@@ -163,6 +169,36 @@ def choice(db: sqlite3.Connection, key: str, default: Any = None) -> Any:
 def set_choice(db: sqlite3.Connection, key: str, value: Any) -> None:
     """Remember a choice; any JSON value."""
     db.execute("INSERT OR REPLACE INTO choices VALUES (?, ?)", (key, json.dumps(value)))
+
+
+# ---- rows of jobs ---------------------------------------------------------------------------
+
+
+def last_job(db: sqlite3.Connection) -> str:
+    """Return the kind and state of the job that was started last; "" when there was none."""
+    rows = _job_rows(
+        db, "SELECT kind, state FROM jobs ORDER BY created_at DESC, rowid DESC LIMIT 1"
+    )
+    return f"{rows[0][0]} {rows[0][1]}" if rows else ""
+
+
+def has_live_job(db: sqlite3.Connection) -> bool:
+    """Return whether a process was at work on this project a moment ago."""
+    beats = _job_rows(db, f"SELECT heartbeat_at FROM jobs WHERE state IN {_ACTIVE}")
+    return any(
+        (datetime.now(UTC) - moment(beat)).total_seconds() < _BEAT_SECONDS for [beat] in beats
+    )
+
+
+def release_jobs(db: sqlite3.Connection) -> None:
+    """Let go of processes in a copied database: they work on the original, or elsewhere."""
+    _job_rows(db, f"UPDATE jobs SET state = 'interrupted', pid = 0 WHERE state IN {_ACTIVE}")
+
+
+def _job_rows(db: sqlite3.Connection, statement: str) -> list[sqlite3.Row]:
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'jobs'").fetchone():
+        return []
+    return db.execute(statement).fetchall()
 
 
 # ---- connections and faults -----------------------------------------------------------------

@@ -1,127 +1,262 @@
-"""A project's text files become one corpus, under document ids that stay as they are."""
+"""A project's text files become one corpus, under document ids that never change.
+
+Files that are added together are a batch, read and kept in read form together; within it, files
+that make sense only together (a .txt and its .ann) are a unit, one corpus each.
+"""
 
 import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
-from engine.corpus_cache import load_corpus, load_ids, reader_version, store_corpus
+from engine import project_store as store
+from engine.corpus_cache import load_corpora, load_ids, reader_version, store_corpora
 from engine.files import SourceFile
 from engine.formats import read_corpus
 from engine.formats.ids import unique_ids
 from engine.formats.reading import with_id
-from engine.project_files import StoredFile, content_key, load_source
+from engine.project_files import (
+    CACHE,
+    GOLD,
+    TEXT,
+    StoredFile,
+    checked,
+    content_key,
+    delete_records,
+    insert_records,
+    load_source,
+    make_records,
+    new_batch,
+    note_change,
+    records,
+    remove_bytes,
+    store_bytes,
+    sweep,
+    units_of,
+)
+from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, FileReport, InputError
 
 
-def cache_path(folder: Path, unit: Sequence[StoredFile]) -> Path:
-    """Return where the read form of a unit is kept; other bytes, options or code: another place."""
-    plain = [replace(record, renamed=()) for record in unit]
-    name = hashlib.sha256(f"{content_key(plain)} {reader_version()}".encode()).hexdigest()[:24]
-    return folder / "cache" / f"{name}.npz"
+class Unit(NamedTuple):
+    """Files that are read together, and what they are read as."""
+
+    files: list[StoredFile]
+    corpus: Corpus
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        return dict(self.files[0].renamed)
 
 
-def read_unit(folder: Path, unit: Sequence[StoredFile]) -> Corpus:
-    """Return what the files of a unit hold, under the ids in the files."""
-    path = cache_path(folder, unit)
-    corpus = load_corpus(path)
-    if corpus is None:
-        files = [load_source(folder, record) for record in unit]
-        corpus = read_corpus(files, unit[0].options)
-        store_corpus(corpus, path)
-    return corpus
+# ---- reading --------------------------------------------------------------------------------
 
 
-def used_ids(folder: Path, units: Iterable[Sequence[StoredFile]]) -> list[str]:
-    """Return the ids of all documents of the units, as the project knows them."""
+def read_text(folder: Path) -> Corpus:
+    """Return all text files of a project as one corpus."""
+    with store.reading(folder) as db:
+        files = records(db, TEXT)
+    return _join([unit for batch in _batches(files) for unit in read_batch(folder, batch)])
+
+
+def read_batch(folder: Path, batch: Sequence[StoredFile]) -> list[Unit]:
+    """Return the units of one batch, from their read form or else from the originals."""
+    units, path = _units(batch), cache_path(folder, batch)
+    corpora = load_corpora(path)
+    if corpora is None or len(corpora) != len(units):
+        corpora = [
+            read_corpus([load_source(folder, file) for file in unit], unit[0].options)
+            for unit in units
+        ]
+        store_corpora(corpora, path)
+    return [Unit(unit, corpus) for unit, corpus in zip(units, corpora, strict=True)]
+
+
+def cache_path(folder: Path, batch: Sequence[StoredFile]) -> Path:
+    """Return where a batch is kept in read form: elsewhere for other bytes, options or code."""
+    plain = content_key(replace(file, renamed=()) for file in batch)
+    name = hashlib.sha256(f"{plain} {reader_version()}".encode()).hexdigest()[:24]
+    return folder / CACHE / f"{name}.npz"
+
+
+def tidy(folder: Path) -> None:
+    """Delete what was left behind by a process that was killed, or by another version."""
+    with store.reading(folder) as db:
+        files = [*records(db, TEXT), *records(db, GOLD)]
+    kept = {folder / file.path for file in files}
+    sweep(folder, kept | {cache_path(folder, batch) for batch in _batches(files)})
+
+
+# ---- adding and removing --------------------------------------------------------------------
+
+
+def add_text(folder: Path, files: Sequence[SourceFile], options: ReadOptions) -> list[str]:
+    """Keep the files and return what was noted about them; nothing changes when one is bad."""
+    with store.reading(folder) as db:
+        held = {_identity(file) for file in records(db, TEXT)}
+    batch, notes = new_batch(), []
+    units: list[Unit] = []
+    pairs: list[tuple[StoredFile, SourceFile]] = []
+    for number, given in enumerate(units_of(checked(files))):
+        corpus = read_corpus(given, options)
+        unit = Unit(make_records(given, corpus, f"{batch}-{number}", TEXT, options), corpus)
+        if held.issuperset(map(_identity, unit.files)):
+            notes.append(f"{given[0].name} is in the project already; it was not added again")
+            continue
+        held.update(map(_identity, unit.files))
+        units.append(unit)
+        pairs += zip(unit.files, given, strict=True)
+    if units:
+        store_bytes(folder, pairs)
+        added = [file for unit in units for file in unit.files]
+        store_corpora([unit.corpus for unit in units], cache_path(folder, added))
+        notes += _insert(folder, units)
+        tidy(folder)
+    return notes
+
+
+def remove_text(folder: Path, file_id: str) -> None:
+    """Remove a file, and with it those that are read together with it."""
+    with store.writing(folder) as db:
+        files = records(db, TEXT)
+        units = [file.unit for file in files if file.id == file_id]
+        if not units:
+            raise InputError(f'there is no text file "{file_id}" in this project')
+        gone = [file for file in files if file.unit == units[0]]
+        delete_records(db, gone)
+        note_change(db, TEXT)
+    _shrink_cache(folder, [file for file in files if file.batch == gone[0].batch], gone)
+    remove_bytes(folder, gone)
+    tidy(folder)
+
+
+def _identity(file: StoredFile) -> tuple[str, str, ReadOptions]:
+    return (file.name, file.sha256, file.options)
+
+
+def _insert(folder: Path, units: Sequence[Unit]) -> list[str]:
+    """Choose document ids and store the rows; begin again if the text was changed meanwhile."""
+    while True:
+        with store.reading(folder) as db:
+            key, files = store.fact(db, "text_key"), records(db, TEXT)
+        renamed = _renamed(units, _used_ids(folder, files))
+        _check_annotations(folder, renamed)
+        with store.writing(folder) as db:
+            if store.fact(db, "text_key") == key:
+                insert_records(db, [file for unit in renamed for file in unit.files])
+                note_change(db, TEXT)
+                break
+    return Corpus((), {}, tuple(r for unit in renamed for r in _reports(unit))).notes
+
+
+def _renamed(units: Sequence[Unit], taken: Sequence[str]) -> list[Unit]:
+    """The units with new ids for documents whose id is taken.
+
+    They are chosen when a file is added and kept, so that no decision ever changes its document.
+    """
+    given = [[document.id for document in corpus.documents] for _, corpus in units]
+    ids = iter(unique_ids([*taken, *(id for of in given for id in of)])[0][len(taken) :])
+    result = []
+    for (files, corpus), of in zip(units, given, strict=True):
+        changed = tuple(sorted((old, new) for old, new in zip(of, ids, strict=False) if old != new))
+        result.append(Unit([replace(file, renamed=changed) for file in files], corpus))
+    return result
+
+
+def _used_ids(folder: Path, files: Sequence[StoredFile]) -> list[str]:
     found: list[str] = []
-    for unit in units:
-        ids = load_ids(cache_path(folder, unit))
-        if ids is None:
-            ids = [document.id for document in read_unit(folder, unit).documents]
-        renamed = dict(unit[0].renamed)
-        found += [renamed.get(id, id) for id in ids]
+    for batch in _batches(files):
+        units = _units(batch)
+        ids = load_ids(cache_path(folder, batch))
+        if ids is None or len(ids) != len(units):
+            ids = [[d.id for d in unit.corpus.documents] for unit in read_batch(folder, batch)]
+        for unit, of in zip(units, ids, strict=True):
+            renamed = dict(unit[0].renamed)
+            found += [renamed.get(id, id) for id in of]
     return found
 
 
-def new_names(taken: Sequence[str], corpus: Corpus) -> dict[str, str]:
-    """Return new ids for those documents whose id is taken.
+def _shrink_cache(folder: Path, batch: list[StoredFile], gone: Sequence[StoredFile]) -> None:
+    """Keep the read form of what is left of a batch."""
+    path, left = cache_path(folder, batch), [file for file in batch if file not in gone]
+    corpora = load_corpora(path) if left else None
+    units = _units(batch)
+    if corpora is not None and len(corpora) == len(units):
+        kept = [c for unit, c in zip(units, corpora, strict=True) if unit[0] not in gone]
+        store_corpora(kept, cache_path(folder, left))
+    with suppress(OSError):
+        path.unlink()
 
-    They are chosen once, when a file is added, so that no decision ever changes its document.
-    """
-    given = [document.id for document in corpus.documents]
-    ids, _ = unique_ids([*taken, *given])
-    pairs = zip(given, ids[len(taken) :], strict=True)
-    return {old: new for old, new in pairs if old != new}
+
+# ---- joining --------------------------------------------------------------------------------
 
 
-def join_units(parts: Sequence[tuple[Corpus, dict[str, str]]]) -> Corpus:
-    """Return the units as one corpus, each with its own document ids changed as given.
-
-    Annotations may name documents of another unit (an entities CSV); those that do not fit the
-    document are left out, and a note says so.
-    """
+def _join(units: Sequence[Unit]) -> Corpus:
     documents: list[Document] = []
-    for corpus, renamed in parts:
-        documents += [with_id(d, renamed.get(d.id, d.id)) for d in corpus.documents]
+    for unit in units:
+        renamed = unit.renamed
+        documents += [with_id(d, renamed.get(d.id, d.id)) for d in unit.corpus.documents]
     lengths = {document.id: len(document.text) for document in documents}
     entities: dict[str, tuple[Entity, ...]] = {}
     files: list[FileReport] = []
-    for corpus, renamed in parts:
-        own = {document.id for document in corpus.documents}
-        left_out = 0
-        for id, of in corpus.entities.items():
+    for unit in units:
+        renamed, left_out = unit.renamed, 0
+        own = {document.id for document in unit.corpus.documents}
+        for id, of in unit.corpus.entities.items():
+            # An entities CSV names documents of other files, as the project knows them.
             place = renamed.get(id, id) if id in own else id
             kept = tuple(e for e in of if e.end <= lengths.get(place, e.end))
             left_out += len(of) - len(kept)
             entities[place] = (*entities.get(place, ()), *kept)
-        files += _reports(corpus.files, len(renamed), left_out)
+        files += _reports(unit, left_out)
     return Corpus(tuple(documents), entities, tuple(files))
 
 
-def check_annotations(corpus: Corpus, others: Sequence[Document]) -> None:
-    """Raise InputError when annotations of other files' documents lie outside them."""
-    lengths = {document.id: len(document.text) for document in others}
-    for id, of in corpus.entities.items():
-        for entity in of:
-            if entity.end > lengths.get(id, entity.end):
-                names = ", ".join(report.name for report in corpus.files)
+def _check_annotations(folder: Path, units: Sequence[Unit]) -> None:
+    """Refuse annotations that lie outside the documents of other files that they name."""
+    foreign = [
+        unit
+        for unit in units
+        if not unit.corpus.entities.keys() <= {d.id for d in unit.corpus.documents}
+    ]
+    if not foreign:
+        return
+    joined = _join(units)
+    lengths = {d.id: len(d.text) for d in (*read_text(folder).documents, *joined.documents)}
+    for unit in foreign:
+        own = {document.id for document in unit.corpus.documents}
+        for id, of in unit.corpus.entities.items():
+            end = max((entity.end for entity in of), default=0)
+            if id not in own and end > lengths.get(id, end):
                 raise InputError(
-                    f"{names}: an entity at {entity.start}-{entity.end} lies outside document "
+                    f"{unit.files[0].name}: an entity that ends at {end:,} lies outside document "
                     f'"{id}", which has {lengths[id]:,} characters. '
                     "Was it made from another version of the text?"
                 )
 
 
-def annotates_others(corpus: Corpus) -> bool:
-    """Return whether annotations name documents that are not in these files."""
-    return not corpus.entities.keys() <= {document.id for document in corpus.documents}
-
-
-def sweep(folder: Path, units: Sequence[Sequence[StoredFile]], names: set[str]) -> None:
-    """Delete what a killed process or a removed file left behind in cache/ and `names` folders."""
-    kept = {cache_path(folder, unit) for unit in units}
-    for path in (folder / "cache").glob("*.npz"):
-        if path not in kept:
-            with suppress(OSError):
-                path.unlink()
-
-
-def read_files(files: Sequence[SourceFile], unit: Sequence[StoredFile], folder: Path) -> Corpus:
-    """Read files that are about to be stored, and keep their read form for next time."""
-    corpus = read_corpus(files, unit[0].options)
-    store_corpus(corpus, cache_path(folder, unit))
-    return corpus
-
-
-def _reports(files: Iterable[FileReport], changed: int, left_out: int) -> list[FileReport]:
+def _reports(unit: Unit, left_out: int = 0) -> list[FileReport]:
     notes = []
-    if changed:
-        notes.append(f'{changed:,} ids were used by another file already; "~2" was added to them')
+    if unit.renamed:
+        count = len(unit.renamed)
+        notes.append(f'{count:,} ids were used by another file already; "~2" was added to them')
     if left_out:
         notes.append(f"{left_out:,} entities lie outside their documents; left out")
-    reports = list(files)
-    if notes and reports:
-        reports[0] = replace(reports[0], notes=(*reports[0].notes, *notes))
-    return reports
+    first, *others = unit.corpus.files or (FileReport(unit.files[0].name, ""),)
+    return [replace(first, notes=(*first.notes, *notes)), *others]
+
+
+def _batches(files: Iterable[StoredFile]) -> list[list[StoredFile]]:
+    batches: dict[str, list[StoredFile]] = {}
+    for file in files:
+        batches.setdefault(file.batch, []).append(file)
+    return list(batches.values())
+
+
+def _units(batch: Iterable[StoredFile]) -> list[list[StoredFile]]:
+    units: dict[str, list[StoredFile]] = {}
+    for file in batch:
+        units.setdefault(file.unit, []).append(file)
+    return list(units.values())

@@ -5,6 +5,7 @@ import re
 import secrets
 import shutil
 import sqlite3
+import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine import project_store as store
-from engine.files import read_source
+from engine.files import read_source, write_error
 from engine.project import Project, clean_project_name
 from engine.project_zip import copy_project, pack, unpack
 from engine.text import InputError
@@ -21,6 +22,8 @@ from engine.text import InputError
 SAMPLE_ID = "sample"
 SAMPLE_FOLDER = Path(__file__).resolve().parent.parent / "sample_data"
 _ID = re.compile("[a-z0-9-]{4,40}")
+_NEW, _DELETED = ".new-", ".deleted-"  # folders that are no projects yet, or no more
+_LEFTOVER_SECONDS = 24 * 3600  # nobody takes longer to make a project
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class ProjectSummary:
     tokens: int = 0
     dictionaries: int = 0
     phrases: int = 0
-    last_job: str = ""
+    last_job: str = ""  # kind and state, e.g. "train done"
     bytes: int = 0
     problem: str = ""  # why it cannot be opened
 
@@ -55,12 +58,12 @@ def data_folder() -> Path:
 
 def list_projects() -> list[ProjectSummary]:
     """Return all projects, newest first; one that cannot be read says why."""
-    folders = [entry for entry in os.scandir(data_folder()) if _ID.fullmatch(entry.name)]
-    found = [
-        _summary(Project(entry.name, Path(entry.path)))
-        for entry in folders
-        if entry.is_dir(follow_symlinks=False)
-    ]
+    with os.scandir(data_folder()) as entries:
+        found = [
+            _summary(Project(entry.name, Path(entry.path)))
+            for entry in entries
+            if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+        ]
     return sorted(found, key=lambda summary: (summary.modified, summary.id), reverse=True)
 
 
@@ -81,10 +84,13 @@ def open_project(project_id: str) -> Project:
 
 def sample_project() -> Project:
     """Return the sample project, made from sample_data/ on first use."""
-    if not (data_folder() / SAMPLE_ID).exists():
-        with _new_folder() as folder, suppress(FileExistsError):
-            _fill_sample(folder)
-            return _settled(folder, SAMPLE_ID)
+    if not os.path.lexists(data_folder() / SAMPLE_ID):
+        with _new_folder() as folder:
+            store.make_store(folder, "Sample: medical abstracts")
+            _fill_sample(Project(SAMPLE_ID, folder))
+            # Two first visitors at once: one of them finds what the other made.
+            with suppress(FileExistsError):
+                return _settled(folder, SAMPLE_ID)
     return open_project(SAMPLE_ID)
 
 
@@ -105,10 +111,12 @@ def duplicate_project(project_id: str, name: str) -> Project:
 
 
 def delete_project(project_id: str) -> None:
-    """Delete a project's folder and everything in it."""
+    """Delete a project's folder and everything in it; a job at work has to be ended before."""
     project = _located(project_id)
+    if _is_busy(project):
+        raise InputError("a job of this project is at work. Cancel it, then delete the project")
     # Renamed first: it is gone at once and whole, whatever happens while files are deleted.
-    grave = data_folder() / f".deleted-{secrets.token_hex(6)}"
+    grave = data_folder() / f"{_DELETED}{secrets.token_hex(6)}"
     try:
         project.folder.rename(grave)
     except OSError as error:
@@ -125,7 +133,9 @@ def import_project_zip(source: str | Path | bytes) -> Project:
     """Make a project from a zip; its members are checked, and nothing in it is executed."""
     with _new_folder() as folder:
         unpack(source, folder)
-        return _settled(folder, _new_id(Project("import", folder).name))
+        project = Project("import", folder)
+        project.rename(project.name)
+        return _settled(folder, _new_id(project.name))
 
 
 # ---- folders --------------------------------------------------------------------------------
@@ -144,30 +154,38 @@ def _located(project_id: str) -> Project:
 @contextmanager
 def _new_folder() -> Iterator[Path]:
     """A folder that is no project yet; gone at the end unless it was settled."""
-    folder = data_folder() / f".new-{secrets.token_hex(6)}"
+    _sweep()
+    folder = data_folder() / f"{_NEW}{secrets.token_hex(6)}"
     try:
         folder.mkdir()
-        yield folder
-    except FileExistsError:
-        raise
     except OSError as error:
-        raise InputError(
-            f"the project cannot be made in {folder.parent}: {error.strerror or error}"
-        ) from error
+        raise write_error(folder, error) from error
+    try:
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _settled(folder: Path, project_id: str) -> Project:
-    """Give a finished folder its place; renaming makes it appear whole."""
+    """Give a finished folder its place; by renaming, so that it appears whole."""
     target = folder.parent / project_id
     try:
         folder.rename(target)
     except OSError as error:
-        if target.exists():
+        if os.path.lexists(target):
             raise FileExistsError(project_id) from error
-        raise
+        raise write_error(target, error) from error
     return Project(project_id, target)
+
+
+def _sweep() -> None:
+    """Delete what killed processes left half made or half deleted."""
+    for path in data_folder().glob(".*-*"):
+        age = time.time() - _changed_at(path).timestamp()
+        if path.name.startswith(_DELETED) or (
+            path.name.startswith(_NEW) and age > _LEFTOVER_SECONDS
+        ):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _new_id(name: str) -> str:
@@ -180,11 +198,9 @@ def _new_id(name: str) -> str:
             return project_id
 
 
-def _fill_sample(folder: Path) -> None:
-    store.make_store(folder, "Sample: medical abstracts")
-    project = Project(SAMPLE_ID, folder)
-    project.add_text([read_source(SAMPLE_FOLDER / "train.jsonl")])
+def _fill_sample(project: Project) -> None:
     phrases = sorted((SAMPLE_FOLDER / "dictionary").glob("*.txt"))
+    project.add_text([read_source(SAMPLE_FOLDER / "train.jsonl")])
     project.add_dictionaries([read_source(path) for path in phrases])
     project.set_gold([read_source(SAMPLE_FOLDER / "gold.csv")])
 
@@ -195,37 +211,41 @@ def _fill_sample(folder: Path) -> None:
 def _summary(project: Project) -> ProjectSummary:
     try:
         with project.reading() as db:
-            counts = db.execute(
+            documents, sentences, tokens = db.execute(
                 "SELECT coalesce(sum(documents), 0), coalesce(sum(sentences), 0), "
                 "coalesce(sum(tokens), 0) FROM files WHERE role = 'text'"
             ).fetchone()
-            phrases = db.execute(
-                "SELECT dictionaries, phrases FROM dictionary_versions "
-                "ORDER BY version DESC LIMIT 1"
-            ).fetchone() or (0, 0)
+            latest = db.execute(
+                "SELECT dictionaries, phrases FROM dictionary_versions ORDER BY version DESC"
+            ).fetchone()
             return ProjectSummary(
-                project.id, store.fact(db, "name", project.id),
-                store.moment(store.fact(db, "modified")), *counts, *phrases,
-                last_job=_last_job(db), bytes=project.size(),
-            )  # fmt: skip
-    except (InputError, sqlite3.Error, OSError, ValueError) as error:
-        return ProjectSummary(
-            project.id, project.id, _changed_at(project.folder), problem=str(error)
-        )
+                id=project.id,
+                name=store.fact(db, "name", project.id),
+                modified=store.moment(store.fact(db, "modified")),
+                documents=documents,
+                sentences=sentences,
+                tokens=tokens,
+                dictionaries=latest["dictionaries"] if latest else 0,
+                phrases=latest["phrases"] if latest else 0,
+                last_job=store.last_job(db),
+                bytes=project.size(),
+            )
+    # Whatever is wrong with one project, the others must show.
+    except (InputError, sqlite3.Error, OSError, ValueError, TypeError) as error:
+        at = _changed_at(project.folder)
+        return ProjectSummary(project.id, project.id, at, problem=str(error))
 
 
-def _last_job(db: sqlite3.Connection) -> str:
+def _is_busy(project: Project) -> bool:
     try:
-        row = db.execute(
-            "SELECT kind, state FROM jobs ORDER BY created_at DESC, id DESC LIMIT 1"
-        ).fetchone()
-    except sqlite3.OperationalError:  # no job yet
-        return ""
-    return f"{row[0]} {row[1]}" if row else ""
+        with project.reading() as db:
+            return store.has_live_job(db)
+    except (InputError, sqlite3.Error):  # what cannot be read can still be deleted
+        return False
 
 
-def _changed_at(folder: Path) -> datetime:
+def _changed_at(path: Path) -> datetime:
     try:
-        return datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except OSError:
         return datetime.fromtimestamp(0, UTC)
