@@ -17,7 +17,10 @@ measured, and nothing is ever chosen by it.
                             [--epochs N] [--confidence-epochs N] [--seeds 1,2,3]
                             [--set name=value ...] [--lexicon none|dictionary|paper]
                             [--priors estimated|true|paper] [--score FILE ...] [--curve-every N]
-                            [--threads N] [--data DIR]
+                            [--confidence-file FILE] [--threads N] [--data DIR]
+
+Runs that differ only after the confidence step (gamma, epochs) can share it: --confidence-file is
+written by the first and read by the others, which refuse a file of other data or settings.
 """
 
 import argparse
@@ -54,10 +57,11 @@ from engine.experiment import (
     schedule,
 )
 from engine.features import Lexicon
-from engine.files import read_source
+from engine.files import read_source, written_whole
 from engine.formats.benchmark import read_columns
 from engine.metrics import NONE, Scores, SpansBySentence, evaluate
 from engine.priors import Priors, estimate_priors, given_priors, true_priors
+from engine.runs import data_fingerprint
 from engine.settings import BASELINES, ENCODERS, MATCH_PRESETS, METHODS, Settings
 from engine.tagger import predict_probabilities
 from engine.text import InputError, Span, classes_from_spans, spans_from_tags
@@ -316,9 +320,50 @@ def train(
             if curve:
                 curve(progress)
 
-        trained = run(data, priors.values, settings, checkpoint=checkpoint, on_progress=on_progress)
+        trained = run(
+            data,
+            priors.values,
+            settings,
+            confidence=read_confidence(options.confidence_file, data, priors, settings),
+            checkpoint=checkpoint,
+            on_progress=on_progress,
+        )
+    write_confidence(options.confidence_file, trained, data, priors)
     seconds = time.perf_counter() - started
     return (trained, curve.points, seconds - curve.seconds) if curve else (trained, [], seconds)
+
+
+def confidence_key(data: TrainingData, priors: Priors, settings: Settings) -> str:
+    """Return all that decides lambda, as text."""
+    names = ("encoder", "seed", "loss", "is_one_sample", "negative_bound", "batch_size", "dropout")
+    chosen = {
+        name: value
+        for name, value in asdict(settings).items()
+        if name in names or name.startswith(("confidence_", "learning_rate_decay", "lexicon_"))
+    }
+    del chosen["confidence_threshold"]  # where lambda is cut, not how it is made
+    return repr((data_fingerprint(data), float(priors.values[1:].sum()), sorted(chosen.items())))
+
+
+def read_confidence(
+    path: Path | None, data: TrainingData, priors: Priors, settings: Settings
+) -> Confidence | None:
+    """Return the confidence that another run has left, or None when there is none."""
+    if path is None or not path.exists() or settings.method != "conf_mpu":
+        return None
+    with np.load(path) as stored:
+        if str(stored["key"]) != confidence_key(data, priors, settings):
+            raise InputError(f"{path} is the confidence of other data or settings; name another")
+        return Confidence(stored["values"], ())
+
+
+def write_confidence(path: Path | None, trained: Run, data: TrainingData, priors: Priors) -> None:
+    """Leave the confidence for other runs."""
+    if path is None or path.exists() or trained.confidence is None:
+        return
+    with written_whole(path) as out:
+        key = confidence_key(data, priors, trained.settings)
+        np.savez(out, key=np.array(key), values=trained.confidence.values)
 
 
 def report(progress: Progress) -> None:
@@ -526,6 +571,7 @@ def main() -> None:
     parser.add_argument("--lexicon", choices=LEXICONS, help="(the track's)")
     parser.add_argument("--priors", choices=PRIOR_SOURCES, default="estimated")
     parser.add_argument("--score", type=Path, nargs="+", default=[], metavar="FILE")
+    parser.add_argument("--confidence-file", type=Path, help="lambda, written once and shared")
     parser.add_argument("--curve-every", type=int, default=0, metavar="N", help="epochs")
     parser.add_argument("--threads", type=int, default=1, help="(%(default)s)")
     add_data_option(parser)
