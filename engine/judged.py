@@ -1,0 +1,43 @@
+"""What people judged, here and there, becomes the precision of every set that holds it."""
+
+import numpy as np
+import pandas as pd
+
+from engine.checking import Decisions, wilson_interval
+from engine.pool import Pool
+
+_COLUMNS = ["name", "judged", "correct", "precision", "low", "high"]
+
+
+def judged_precision(pool: Pool, decisions: Decisions) -> pd.DataFrame:
+    """Return, a row a set, how many of its entities were judged, and how many of those are right.
+
+    Columns: name, judged, correct, precision (NaN before the first), low, high (Wilson's 95 %).
+    No estimate for all entities unless those judged were drawn at random: doubtful ones are judged
+    first. "Unsure" is no judgement.
+    """
+    verdicts = _verdicts(pool, decisions)
+    rows = []
+    for name in pool.names:
+        own = verdicts[pool.column(name)]
+        judged, correct = int((own >= 0).sum()), int((own == 1).sum())
+        low, high = wilson_interval(correct, judged)
+        rows.append((name, judged, correct, correct / judged if judged else np.nan, low, high))
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _verdicts(pool: Pool, decisions: Decisions) -> np.ndarray:
+    """For each place 1 (right), 0 (wrong) or -1 (not judged)."""
+    verdicts = np.full(len(pool.places), -1)
+    number = {id: i for i, id in enumerate(pool.document_ids)}
+    touched = {number[place[0]] for place in decisions if place[0] in number}
+    rows = np.flatnonzero(np.isin(pool.places["document"].to_numpy(), sorted(touched)))
+    columns = (
+        pool.places[name].to_numpy()[rows].tolist() for name in ("document", "start", "end", "type")
+    )
+    for row, document, start, end, number_of_type in zip(rows.tolist(), *columns, strict=True):
+        place = (pool.document_ids[document], start, end, pool.types[number_of_type])
+        decision = decisions.get(place)
+        if decision is not None and decision.verdict in ("correct", "wrong"):
+            verdicts[row] = decision.verdict == "correct"
+    return verdicts
