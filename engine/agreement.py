@@ -43,6 +43,28 @@ def combinations(pool: Pool) -> pd.DataFrame:
     return table.assign(places=counts[order])
 
 
+def entity_counts(pool: Pool) -> pd.DataFrame:
+    """Return how many entities each set has, of each type and of all: a row each.
+
+    Columns: name, entity_type ("" for all), entities, mean_score (NaN where a set gives none).
+    """
+    number = pool.places["type"].to_numpy()
+    rows = []
+    for i, name in enumerate(pool.names):
+        marked = pool.found[:, i]
+        own, of_type = pool.scores[marked, i], number[marked]
+        known = ~np.isnan(own)
+        entities = np.bincount(of_type, minlength=len(pool.types))
+        scored = np.bincount(of_type[known], minlength=len(pool.types))
+        sums = np.bincount(of_type[known], weights=own[known], minlength=len(pool.types))
+        figures = [("", entities.sum(), scored.sum(), sums.sum())]
+        figures += zip(pool.types, entities, scored, sums, strict=True)
+        for entity_type, count, with_score, total in figures:
+            mean = float(total / with_score) if with_score else np.nan
+            rows.append((name, entity_type, int(count), mean))
+    return pd.DataFrame(rows, columns=["name", "entity_type", "entities", "mean_score"])
+
+
 def found_alone(pool: Pool) -> pd.DataFrame:
     """Return, a row a set: entities, those that only it marks, and those that all others mark.
 

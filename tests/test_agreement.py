@@ -10,6 +10,7 @@ from engine.agreement import (
     confusion,
     disagreement,
     disputed,
+    entity_counts,
     found_alone,
     matching_sentences,
 )
@@ -57,6 +58,21 @@ def test_combinations_count_each_place_under_the_sets_that_mark_it():
 
 def test_combinations_of_nothing_are_none():
     assert combinations(pool(one=[], two=[])).empty
+
+
+def test_entity_counts_are_by_type_and_for_all():
+    pooled = pool(one=[entity(0, 0, score=0.5), entity(1, 1, score=1.0), C], two=[C])
+    table = entity_counts(pooled)
+    assert table[["name", "entity_type", "entities"]].values.tolist() == [
+        ["one", "", 3],
+        ["one", "X", 2],
+        ["one", "Y", 1],
+        ["two", "", 1],
+        ["two", "X", 0],
+        ["two", "Y", 1],
+    ]
+    assert table["mean_score"].tolist()[:2] == [0.75, 0.75]
+    assert table["mean_score"].isna().tolist() == [False, False, True, True, True, True]
 
 
 def test_found_alone_counts_what_one_set_has_and_what_it_lacks():
