@@ -60,7 +60,7 @@ def store_corpora(corpora: Sequence[Corpus], path: Path) -> None:
 def load_corpora(path: Path) -> list[Corpus] | None:
     """Return the corpora stored at `path`, or None when the originals have to be read."""
     try:
-        with np.load(path, allow_pickle=False) as stored, _without_collection():
+        with np.load(path, allow_pickle=False) as stored, without_collection():
             return _from_arrays({name: stored[name] for name in stored.files})
     except _DAMAGE:
         return None
@@ -171,7 +171,7 @@ def _unpacked(array: npt.NDArray[np.uint8]) -> Any:
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """Many small objects are made and none is dropped; looking for garbage takes long."""
     was_enabled = gc.isenabled()
     gc.disable()

@@ -26,9 +26,10 @@ SELECT id, {_COLUMNS} FROM decisions WHERE id IN (
     GROUP BY document_id, "start", "end", entity_type
 ) ORDER BY id
 """
+# The plus keeps SQLite from an index that would have to be sorted: the latest rows come first.
 _LAST = f"""
 SELECT id, {_COLUMNS} FROM decisions AS d
-WHERE kind = ? AND undoes IS NULL AND (? = '' OR queue = ?)
+WHERE +kind = ? AND undoes IS NULL AND (? = '' OR queue = ?)
     AND NOT EXISTS (SELECT 1 FROM decisions AS u WHERE u.undoes = d.id)
 ORDER BY id DESC LIMIT 1
 """

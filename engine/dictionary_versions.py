@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine import project_store as store
+from engine.corpus_cache import without_collection
 from engine.dictionary import Dictionary, Phrase, fingerprint
 from engine.files import written_whole
 from engine.formats.ids import unique_ids
@@ -71,7 +72,8 @@ def load(folder: Path, version: int) -> list[Dictionary]:
         data = path.read_bytes()
         if hashlib.sha256(data).hexdigest() != row[0]:
             raise ValueError("its content has changed")
-        return [_from_json(item) for item in json.loads(data)]
+        with without_collection():
+            return [_from_json(item) for item in json.loads(data)]
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise InputError(
             f"dictionaries/{path.name} of this project cannot be read ({error}). "

@@ -1,4 +1,4 @@
-"""A project's SQLite file: its tables, short transactions, and one sentence for each fault."""
+"""A project's SQLite file: its tables, short transactions, and small facts."""
 
 import json
 import sqlite3
@@ -8,13 +8,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from engine.project_connection import (
+    connected,
+    damaged,
+    open_new,
+    open_to_read,
+    open_to_write,
+)
 from engine.text import InputError
 
-DATABASE = "project.db"
 SCHEMA_VERSION = 1
-_BUSY_SECONDS = 15.0  # a writer waits this long for another one
 _ACTIVE = ("queued", "running", "stopping")  # states of jobs
 _BEAT_SECONDS = 10.0  # a job at work writes a heartbeat more often than this
+
 
 # Tables of jobs are made by `jobs`, in the same file.
 _SCHEMA = """
@@ -70,7 +76,7 @@ _TABLES = frozenset(("facts", "files", "dictionary_versions", "choices", "decisi
 
 def make_store(folder: Path, name: str) -> None:
     """Make the database of a new project in a folder that has none."""
-    with _connected(folder, mode="rwc") as db:
+    with connected(folder, open_new) as db:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("BEGIN IMMEDIATE")
         for statement in _SCHEMA.split(";\n"):
@@ -84,9 +90,8 @@ def make_store(folder: Path, name: str) -> None:
 @contextmanager
 def reading(folder: Path) -> Iterator[sqlite3.Connection]:
     """Open the database to look at; rows are `sqlite3.Row`, all of one moment."""
-    with _connected(folder, mode="rw") as db:
+    with connected(folder, open_to_read) as db:
         _check_schema(folder, db)
-        db.execute("BEGIN")
         yield db
 
 
@@ -96,7 +101,7 @@ def writing(folder: Path) -> Iterator[sqlite3.Connection]:
 
     One writer at a time; others wait. Keep the block short, and compute before it.
     """
-    with _connected(folder, mode="rw") as db:
+    with connected(folder, open_to_write) as db:
         _check_schema(folder, db)
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -116,19 +121,29 @@ def check_store(folder: Path) -> None:
         is_plain = {type for type, _ in found} <= {"table", "index"}
         is_whole = db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
         if not (tables >= _TABLES and is_plain and is_whole):
-            raise InputError(_damaged(folder))
+            raise InputError(damaged(folder))
 
 
 def copy_store(folder: Path, target: Path) -> None:
     """Write the database as one file, as it is at this moment, whoever else is writing."""
-    with _connected(folder, mode="rw") as db:
-        _check_schema(folder, db)
+    with reading(folder) as db:
         copy = sqlite3.connect(target)
         try:
             db.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
         finally:
             copy.close()
+
+
+def _check_schema(folder: Path, db: sqlite3.Connection) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
+        raise InputError(
+            f"this project was made by a newer Glossa (project version {version}; this Glossa "
+            f"reads {SCHEMA_VERSION}). Update Glossa to open it"
+        )
+    if version < 1:
+        raise InputError(damaged(folder))
 
 
 def now() -> str:
@@ -199,69 +214,3 @@ def _job_rows(db: sqlite3.Connection, statement: str) -> list[sqlite3.Row]:
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'jobs'").fetchone():
         return []
     return db.execute(statement).fetchall()
-
-
-# ---- connections and faults -----------------------------------------------------------------
-
-
-@contextmanager
-def _connected(folder: Path, mode: str) -> Iterator[sqlite3.Connection]:
-    path = folder / DATABASE
-    if mode != "rwc" and (path.is_symlink() or not path.is_file()):
-        raise InputError(f"{folder} holds no project ({DATABASE} is missing)")
-    try:
-        db = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={mode}",
-            uri=True,
-            timeout=_BUSY_SECONDS,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        try:
-            db.row_factory = sqlite3.Row
-            # On disk before the screen says so, and a file from elsewhere runs no code of its own.
-            db.execute("PRAGMA synchronous = FULL")
-            db.execute("PRAGMA trusted_schema = OFF")
-            yield db
-        finally:
-            db.close()
-    except sqlite3.Error as error:
-        raise _explained(folder, error) from error
-
-
-def _check_schema(folder: Path, db: sqlite3.Connection) -> None:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > SCHEMA_VERSION:
-        raise InputError(
-            f"this project was made by a newer Glossa (project version {version}; this Glossa "
-            f"reads {SCHEMA_VERSION}). Update Glossa to open it"
-        )
-    if version < 1:
-        raise InputError(_damaged(folder))
-
-
-def _damaged(folder: Path) -> str:
-    return (
-        f"{folder.name}/{DATABASE} is damaged or no project of Glossa. "
-        "Import the project's zip again, or delete it"
-    )
-
-
-def _explained(folder: Path, error: sqlite3.Error) -> Exception:
-    """The fault as one sentence, if a person can do something about it."""
-    code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
-    if code == sqlite3.SQLITE_FULL:
-        return InputError(
-            f"no room left on the disk for {folder}; nothing was stored. "
-            "Delete old runs or projects, or enlarge the disk"
-        )
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return InputError(
-            f"another process has been writing to this project for {_BUSY_SECONDS:.0f} seconds; "
-            "nothing was stored. Try again in a moment"
-        )
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
-        return InputError(f"{folder} cannot be written: {error}. Check who owns the folder")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR):
-        return InputError(f"{_damaged(folder)} ({error})")
-    return error

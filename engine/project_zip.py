@@ -13,6 +13,7 @@ from pathlib import Path
 from engine import project_store as store
 from engine.archives import unzip_to
 from engine.files import write_error, written_whole
+from engine.project_connection import DATABASE
 from engine.project_files import CACHE, GOLD, TEXT, records
 from engine.settings import LIMITS
 from engine.text import InputError
@@ -29,11 +30,11 @@ def pack(folder: Path, path: Path) -> None:
             f"the folder {folder} itself"
         )
     with written_whole(path) as out, tempfile.TemporaryDirectory(dir=folder, prefix=".zip-") as at:
-        copy = Path(at, store.DATABASE)
+        copy = Path(at, DATABASE)
         store.copy_store(folder, copy)
         kind = zipfile.ZIP_DEFLATED
         with zipfile.ZipFile(out, "w", kind, strict_timestamps=False) as archive:
-            archive.write(copy, store.DATABASE)
+            archive.write(copy, DATABASE)
             for name in names:
                 with suppress(FileNotFoundError):  # deleted since it was listed
                     archive.write(folder / name, name)
@@ -52,17 +53,17 @@ def unpack(source: str | Path | bytes, folder: Path) -> None:
     except OSError as error:
         raise InputError(f"{source!s} cannot be read: {error.strerror or error}") from error
     _lift(folder)
-    if not (folder / store.DATABASE).is_file():
-        raise InputError(f"{name} is no project of Glossa: it holds no {store.DATABASE}")
+    if not (folder / DATABASE).is_file():
+        raise InputError(f"{name} is no project of Glossa: it holds no {DATABASE}")
     # Read forms are made again: a stranger's might show another text than the originals hold.
     shutil.rmtree(folder / CACHE, ignore_errors=True)
-    (folder / f"{store.DATABASE}-shm").unlink(missing_ok=True)
+    (folder / f"{DATABASE}-shm").unlink(missing_ok=True)
     _check(folder, name)
 
 
 def copy_project(folder: Path, target: Path) -> None:
     """Copy a project's folder into an empty one."""
-    store.copy_store(folder, target / store.DATABASE)
+    store.copy_store(folder, target / DATABASE)
     try:
         for name in _members(folder):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +91,7 @@ def _check(folder: Path, name: str) -> None:
 def _lift(folder: Path) -> None:
     """Move everything up when all of it is in one folder inside."""
     inside = list(folder.iterdir())
-    if len(inside) == 1 and (inside[0] / store.DATABASE).is_file():
+    if len(inside) == 1 and (inside[0] / DATABASE).is_file():
         for path in list(inside[0].iterdir()):
             path.rename(folder / path.name)
         inside[0].rmdir()
@@ -102,7 +103,7 @@ def _members(folder: Path) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         if Path(parent) == folder:
             folders[:] = [name for name in folders if name != CACHE]
-            names = [name for name in names if not name.startswith(store.DATABASE)]
+            names = [name for name in names if not name.startswith(DATABASE)]
         for name in sorted(names):
             path = Path(parent, name)
             if not name.startswith(".") and path.is_file() and not path.is_symlink():
