@@ -8,9 +8,21 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from engine import console
-from engine.commands.inputs import read_given_dictionaries, read_gold, read_texts
+from engine.commands.inputs import (
+    match_preset,
+    project_of,
+    read_given_dictionaries,
+    read_gold,
+    read_texts,
+)
 from engine.commands.terminal import heading, say
-from engine.commands.train import NAMES, Reporter, make_settings, parse_methods
+from engine.commands.train import (
+    NAMES,
+    Reporter,
+    check_files_only,
+    make_settings,
+    parse_methods,
+)
 from engine.curve import CurvePlan, Point, coverage_curve
 from engine.files import written_whole
 from engine.text import InputError
@@ -18,12 +30,18 @@ from engine.text import InputError
 
 def curve_command(options: argparse.Namespace) -> None:
     """Train every cell of the curve, writing the points as they come."""
+    if project := project_of(options):
+        from engine.commands.project_training import curve_in_project
+
+        curve_in_project(project, options)
+        return
+    check_files_only(options, "a CSV file for the points")
     plan = CurvePlan(
         fractions=parse_numbers("--fractions", options.fractions, 1, 100),
         methods=parse_methods(options.methods),
         seeds=parse_numbers("--seeds", options.seeds, 0, 1_000_000),
         settings=make_settings(options),
-        match=options.match,
+        match=match_preset(options),
     )
     corpus = read_texts(options)
     dictionaries = read_given_dictionaries(options)
@@ -32,7 +50,7 @@ def curve_command(options: argparse.Namespace) -> None:
 
     def on_points(found: list[Point]) -> None:
         points.extend(found)
-        _write(Path(options.out), points)
+        write_points(Path(options.out), points)
 
     coverage_curve(
         corpus.documents,
@@ -44,8 +62,7 @@ def curve_command(options: argparse.Namespace) -> None:
         on_progress=Reporter(sys.stderr.isatty()),
         on_points=on_points,
     )
-    heading("Coverage curve" if gold else "Coverage curve, without gold: counts, not accuracy")
-    say(console.table(console.columns_of([_row(point) for point in points])))
+    say_points(points, has_gold=gold is not None)
     say(f"\nWrote {len(points):,} points to {options.out}; its runs are in {options.out}.runs.")
 
 
@@ -62,7 +79,14 @@ def parse_numbers(option: str, text: str, least: int, most: int) -> list[int]:
     return sorted(set(numbers))
 
 
-def _write(path: Path, points: list[Point]) -> None:
+def say_points(points: list[Point], *, has_gold: bool) -> None:
+    """Print the points as a table."""
+    heading("Coverage curve" if has_gold else "Coverage curve, without gold: counts, not accuracy")
+    say(console.table(console.columns_of([_row(point) for point in points])))
+
+
+def write_points(path: Path, points: list[Point]) -> None:
+    """Write the points as CSV, whole or not at all."""
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(Point)], lineterminator="\n")
     writer.writeheader()

@@ -1,4 +1,4 @@
-"""What the commands that label have in common: texts, dictionaries and gold."""
+"""What the commands that label have in common: texts, dictionaries, gold, of files or project."""
 
 import argparse
 from collections.abc import Mapping
@@ -8,13 +8,48 @@ from engine.commands.terminal import note_all, read_files, read_options
 from engine.dictionary import Dictionary, mute
 from engine.dictionary_files import read_dictionaries
 from engine.files import read_source
+from engine.project import Project
+from engine.settings import DEFAULT_MATCH_PRESET
 from engine.text import Corpus, Entity, InputError
+from engine.workspace import SAMPLE_ID, open_project, sample_project
+
+
+def named_project(id: str) -> Project:
+    """Return the project with this id; the sample is made when it is asked for first."""
+    return sample_project() if id == SAMPLE_ID else open_project(id)
+
+
+def project_of(options: argparse.Namespace) -> Project | None:
+    """Return the project of the command line, None when it names files; one of the two it must."""
+    if options.project is None:
+        if not options.text or not options.dictionary:
+            raise InputError("name text files and their --dictionary, or a --project")
+        return None
+    for name in ("text", "dictionary", "gold", "type", "mute"):
+        if getattr(options, name):
+            raise InputError(
+                f"--project brings its own texts, dictionaries and gold; leave out "
+                f"{'TEXT' if name == 'text' else f'--{name}'}, or add it with: python -m engine "
+                "import"
+            )
+    return named_project(options.project)
+
+
+def match_preset(options: argparse.Namespace) -> str:
+    """Return how freely phrases match: as asked, else as the project has it."""
+    if options.match:
+        return str(options.match)
+    project = project_of(options)
+    return project.match_preset() if project else DEFAULT_MATCH_PRESET
 
 
 def read_texts(options: argparse.Namespace) -> Corpus:
     """Return the texts of the command line, of which at least one has words."""
-    corpus = read_files(options.text, options)
-    names = ", ".join(options.text)
+    project = named_project(options.project) if getattr(options, "project", None) else None
+    corpus = project.corpus() if project else read_files(options.text, options)
+    names = f"project {project.id}" if project else ", ".join(options.text)
+    if project and not corpus.documents:
+        raise InputError(f"{names} has no text yet; add some with: python -m engine import")
     if not corpus.documents:
         raise InputError(f"{names} holds entities but not the texts they are in; give those too")
     if not any(document.sentences for document in corpus.documents):
@@ -24,6 +59,14 @@ def read_texts(options: argparse.Namespace) -> Corpus:
 
 def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
     """Return the dictionaries of the command line, muted phrases muted."""
+    if project := project_of(options):
+        dictionaries = project.dictionaries()
+        if not dictionaries:
+            raise InputError(
+                f"project {project.id} has no dictionaries yet; add some with: "
+                "python -m engine import"
+            )
+        return dictionaries
     files = [read_source(path) for path in options.dictionary]
     dictionaries = read_dictionaries(files, read_options(options), options.type)
     muted = {phrase.casefold() for phrase in options.mute}
@@ -47,6 +90,10 @@ def read_gold(
     options: argparse.Namespace, corpus: Corpus
 ) -> Mapping[str, tuple[Entity, ...]] | None:
     """Gold from its own file, else what the text files carry, else none."""
+    if project := project_of(options):
+        gold = project.gold(corpus)
+        note_all(gold.notes if gold else ())
+        return gold.entities if gold else None
     if options.gold:
         aligned = align(corpus.documents, gold_of(read_files([options.gold], options)))
         note_all(f"{options.gold}: {note}" for note in aligned.notes)

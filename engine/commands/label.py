@@ -6,7 +6,12 @@ from dataclasses import replace
 
 from engine import console
 from engine.checking import kept_matches
-from engine.commands.inputs import read_given_dictionaries, read_gold, read_texts
+from engine.commands.inputs import (
+    match_preset,
+    read_given_dictionaries,
+    read_gold,
+    read_texts,
+)
 from engine.commands.label_tables import (
     say_conflicts,
     say_coverage,
@@ -25,6 +30,7 @@ def label_command(options: argparse.Namespace) -> None:
     """Label texts with dictionaries; print coverage and precision; write the entities."""
     if options.out:
         writable_format(options.out, options.format)  # before the work, not after it
+    preset = match_preset(options)
     corpus = read_texts(options)
     dictionaries = read_given_dictionaries(options)
     gold = read_gold(options, corpus)
@@ -34,13 +40,13 @@ def label_command(options: argparse.Namespace) -> None:
         labels = label(
             corpus.documents,
             dictionaries,
-            options.match,
+            preset,
             workers=options.workers,
             on_progress=progress.advance,
         )
     figures = measure_coverage(labels)
     if not figures.matches:
-        raise InputError(_nothing_matches(figures, options.match))
+        raise InputError(_nothing_matches(figures, preset))
     if checked:
         check_verdicts(options.checked, checked, kept_matches(labels, sentences))
     say_coverage(labels, figures)

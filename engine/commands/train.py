@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from engine import console
-from engine.commands.inputs import read_given_dictionaries, read_gold, read_texts
+from engine.commands.inputs import (
+    match_preset,
+    project_of,
+    read_given_dictionaries,
+    read_gold,
+    read_texts,
+)
 from engine.commands.terminal import heading, note_all, say
 from engine.comparison import compare
 from engine.device import choose_device
@@ -25,7 +31,7 @@ from engine.experiment import (
 )
 from engine.formats import write_corpus
 from engine.metrics import Scores, compare_entities, evaluate_documents, overall
-from engine.priors import Priors, estimate_priors
+from engine.priors import Priors, estimate_priors, given_priors
 from engine.runs import load_run, write_scores
 from engine.settings import METHODS, Settings, training_settings
 from engine.text import Corpus, Entity, InputError
@@ -36,14 +42,24 @@ NAMES = {"mpn": "MPN", "mpu": "MPU", "conf_mpu": "Conf-MPU", "dictionary": "dict
 
 def train_command(options: argparse.Namespace) -> None:
     """Train the methods asked for and print how they compare."""
+    if project := project_of(options):
+        from engine.commands.project_training import train_in_project
+
+        train_in_project(project, options)
+        return
+    check_files_only(options, "a folder for the runs")
     settings = make_settings(options)
     methods = parse_methods(options.methods)
     corpus = read_texts(options)
     dictionaries = read_given_dictionaries(options)
     gold = read_gold(options, corpus)
-    labels = label(corpus.documents, dictionaries, options.match, workers=options.workers)
-    data = make_training_data(corpus.documents, dictionaries, labels, options.match)
-    priors = estimate_priors(data.sentences, data.labels, data.types, seed=settings.seed)
+    preset = match_preset(options)
+    labels = label(corpus.documents, dictionaries, preset, workers=options.workers)
+    data = make_training_data(corpus.documents, dictionaries, labels, preset)
+    if given := parse_priors(options.priors):
+        priors = given_priors(given, data.types, labels=data.labels)
+    else:
+        priors = estimate_priors(data.sentences, data.labels, data.types, seed=settings.seed)
     check_data(data, priors.values)
     note_all([*priors.notes, *data_warnings(data)])
     _say_plan(data, priors, settings)
@@ -71,9 +87,26 @@ def train_command(options: argparse.Namespace) -> None:
     say(f"\nRuns are in {options.out}; use one with: python -m engine predict --run {folder}")
 
 
+def check_files_only(options: argparse.Namespace, what: str) -> None:
+    """Raise InputError for options that only a project has, and without a place for results."""
+    if getattr(options, "use_decisions", False) or options.resume:
+        raise InputError("--use-decisions and --resume need a --project")
+    if not options.out:
+        raise InputError(f"name {what} with --out")
+
+
 def make_settings(options: argparse.Namespace) -> Settings:
     """Return the preset with what the command line changes in it."""
-    changes: dict[str, Any] = {"seed": options.seed}
+    changes = {"seed": options.seed, **parse_changes(options)}
+    try:
+        return replace(training_settings(options.preset, options.encoder), **changes)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def parse_changes(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings of --set, each as the kind of value it is."""
+    changes: dict[str, Any] = {}
     kinds = {field.name: type(getattr(Settings(), field.name)) for field in fields(Settings)}
     for assignment in options.set:
         name, _, value = assignment.partition("=")
@@ -82,10 +115,21 @@ def make_settings(options: argparse.Namespace) -> Settings:
                 f'--set: "{name}" is not a setting; choose one of {", ".join(sorted(kinds))}'
             )
         changes[name] = _parse(name, value, kinds[name])
-    try:
-        return replace(training_settings(options.preset, options.encoder), **changes)
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    return changes
+
+
+def parse_priors(assignments: Sequence[str]) -> dict[str, float]:
+    """Return the priors of a list such as ["Chemical=0.03", "Disease=0.02"]."""
+    priors = {}
+    for assignment in assignments:
+        name, _, share = assignment.rpartition("=")
+        try:
+            priors[name] = float(share)
+        except ValueError:
+            raise InputError(
+                f'--priors: "{assignment}" is not a type and a share, such as Disease=0.02'
+            ) from None
+    return priors
 
 
 def _parse(name: str, text: str, kind: type) -> Any:

@@ -1,0 +1,138 @@
+"""Options that several commands share, and how a command is declared."""
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+from engine.formats import FORMATS
+from engine.settings import (
+    DEFAULT_TRAINING_PRESET,
+    ENCODERS,
+    MATCH_PRESETS,
+    METHODS,
+    TRAINING_PRESETS,
+)
+
+READABLE = "txt, csv, tsv, jsonl, json, conll, bio, iob2, pubtator, brat, or a zip of these"
+WRITABLE = [name for name, format in FORMATS.items() if format.write]
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_command(
+    parsers: "Subparsers", name: str, help: str, example: str
+) -> argparse.ArgumentParser:
+    """Return the parser of a new command; its help ends with the example."""
+    return parsers.add_parser(
+        name,
+        help=help,
+        description=help[0].upper() + help[1:] + ".",
+        epilog=f"Example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def add_labeling(parser: argparse.ArgumentParser) -> None:
+    """Add texts and dictionaries, from files or from a project."""
+    parser.add_argument("text", nargs="*", metavar="TEXT", help=f"text files ({READABLE})")
+    parser.add_argument(
+        "--dictionary",
+        nargs="+",
+        default=[],
+        metavar="DICT",
+        help="dictionaries: Type.txt, csv/tsv with term and label, patterns.jsonl, json, or a zip",
+    )
+    parser.add_argument(
+        "--project",
+        metavar="ID",
+        help="take text, dictionaries, gold and --match from a project instead",
+    )
+    parser.add_argument(
+        "--match",
+        choices=list(MATCH_PRESETS),
+        help="how freely phrases match: strict = the very same tokens; balanced = any case, short "
+        "acronyms as written; loose = also accents, plurals, hyphens (default: balanced)",
+    )
+    add_type(parser)
+    parser.add_argument(
+        "--mute", nargs="+", default=[], metavar="PHRASE", help="phrases that must not match"
+    )
+    parser.add_argument("--gold", metavar="FILE", help="human labels, to score against")
+    parser.add_argument(
+        "--workers",
+        type=count,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes (default: one a core)",
+    )
+
+
+def add_type(parser: argparse.ArgumentParser) -> None:
+    """Add the type of phrases that name none."""
+    parser.add_argument("--type", metavar="TYPE", help="entity type of phrases that name none")
+
+
+def add_learning(parser: argparse.ArgumentParser) -> None:
+    """Add what is trained, and how."""
+    parser.add_argument(
+        "--methods",
+        default=",".join(reversed(METHODS)),
+        metavar="LIST",
+        help="of conf_mpu, mpu, mpn, bnpu, early_stopped (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--encoder", choices=ENCODERS, default="bilstm", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--preset",
+        choices=list(TRAINING_PRESETS),
+        default=DEFAULT_TRAINING_PRESET,
+        help="quick = a first look; paper = its own numbers (default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    parser.add_argument(
+        "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change any setting"
+    )
+    parser.add_argument(
+        "--resume", metavar="JOB", help="with --project: go on with a job that was stopped"
+    )
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add how files are read when they do not tell."""
+    group = parser.add_argument_group("reading")
+    group.add_argument("--text-column", metavar="NAME", help="column or key that holds the text")
+    group.add_argument("--id-column", metavar="NAME", help="column or key that holds the id")
+    group.add_argument("--lines", action="store_true", help=".txt: one document a line")
+    group.add_argument("--encoding", metavar="NAME", help="encoding, when detection is wrong")
+    group.add_argument(
+        "--skip-bad-lines", action="store_true", help="leave out lines that can't be read"
+    )
+
+
+def add_writing(parser: argparse.ArgumentParser, *, is_required: bool = False) -> None:
+    """Add where results go, and in which format."""
+    group = parser.add_argument_group("writing")
+    group.add_argument(
+        "--out",
+        required=is_required,
+        metavar="FILE",
+        help="file to write; its ending chooses the format",
+    )
+    group.add_argument(
+        "--format",
+        choices=WRITABLE,
+        metavar="FORMAT",
+        help="format, when the ending doesn't tell: " + ", ".join(WRITABLE),
+    )
+    group.add_argument("--essential", action="store_true", help="entities CSV: few columns only")
+    group.add_argument("--excel", action="store_true", help="CSV: safe to open in Excel")
+    group.add_argument("--utf16-offsets", action="store_true", help="Label Studio: browser offsets")
+
+
+def count(text: str) -> int:
+    """Return a whole number of one or more, for argparse."""
+    if not (text.isascii() and text.isdigit() and 0 < len(text.lstrip("0")) < 10):
+        raise argparse.ArgumentTypeError(f"must be a whole number of 1 or more, got {text}")
+    return int(text)

@@ -1,0 +1,82 @@
+"""`export`: entities of a project become a file of any format, or all of it a zip."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine import jobs
+from engine.commands.inputs import named_project
+from engine.commands.terminal import say, write_file
+from engine.distant import dictionary_entities, label
+from engine.formats.writing import writable_format
+from engine.project import Project
+from engine.reviewed import reviewed_entities
+from engine.text import Corpus, Entity, InputError
+from engine.workspace import write_project_zip
+
+Entities = Mapping[str, tuple[Entity, ...]]
+_BEST_FIRST = ("conf_mpu", "mpu", "mpn")  # where no gold says which was best
+
+
+def export_command(options: argparse.Namespace) -> None:
+    """Write what was asked for; what is checked before it is computed is said at once."""
+    project = named_project(options.project)
+    if options.zip:
+        write_project_zip(project, options.zip)
+        say(f"Wrote project {project.id} to {options.zip}.")
+        return
+    if not options.out:
+        raise InputError("name the file to write with --out, or --zip FILE for all of the project")
+    writable_format(options.out, options.format)
+    corpus = project.corpus()
+    write_file(replace(corpus, entities=_entities(project, corpus, options)), options)
+
+
+def _entities(project: Project, corpus: Corpus, options: argparse.Namespace) -> Entities:
+    if options.dictionary_labels:
+        return _matched(project, corpus)
+    if not options.reviewed:
+        return _found(project, options)
+    has_run = options.job or any(job.state == "done" for job in jobs.list_jobs(project, "train"))
+    return reviewed_entities(
+        project.review_effect(corpus.documents),
+        _found(project, options) if has_run else {},
+        _matched(project, corpus),
+    )
+
+
+def _matched(project: Project, corpus: Corpus) -> Entities:
+    labels = label(corpus.documents, project.dictionaries(), project.match_preset())
+    return dictionary_entities(labels, corpus.documents)
+
+
+def _found(project: Project, options: argparse.Namespace) -> Entities:
+    """The entities of a run's method."""
+    if options.job:
+        job = jobs.get_job(project, options.job)
+    else:
+        done = [job for job in jobs.list_jobs(project, "train") if job.state == "done"]
+        if not done:
+            raise InputError(
+                "this project has no finished run. Train one, or export --dictionary-labels"
+            )
+        job = done[0]
+    results = jobs.results(project, job.id)
+    if not results.entities:
+        raise InputError(f"run {job.id} has found nothing yet: it is {job.state}")
+    method = options.method or _best(results)
+    if method not in results.entities:
+        raise InputError(f"run {job.id} has no {method}; it has {', '.join(results.entities)}")
+    say(f"Run {job.id}, {method}.")
+    return results.entities[method]
+
+
+def _best(results: jobs.Results) -> str:
+    """The method with the highest F1 against gold, else by what the paper found."""
+
+    def rank(method: str) -> tuple[float, int]:
+        f1 = results.scores.get(method, {}).get("overall", {}).get("f1") or 0.0
+        place = _BEST_FIRST.index(method) if method in _BEST_FIRST else len(_BEST_FIRST)
+        return (f1, -place)
+
+    return max(results.entities, key=rank)

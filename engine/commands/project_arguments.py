@@ -1,0 +1,85 @@
+"""The commands about projects: their options, and what they do."""
+
+from typing import TYPE_CHECKING
+
+from engine.commands.arguments import add_command, add_reading, add_type, add_writing
+from engine.commands.export import export_command
+from engine.commands.import_ import import_command
+from engine.commands.projects import projects_command
+from engine.commands.work import work_command
+
+if TYPE_CHECKING:
+    from engine.commands.arguments import Subparsers
+
+
+def add_projects(parsers: "Subparsers") -> None:
+    """Add `projects`."""
+    parser = add_command(
+        parsers,
+        "projects",
+        "list the projects in the data folder (GLOSSA_DATA, or data/)",
+        "python -m engine projects",
+    )
+    parser.set_defaults(run=projects_command)
+
+
+def add_import(parsers: "Subparsers") -> None:
+    """Add `import`."""
+    parser = add_command(
+        parsers,
+        "import",
+        "add texts, dictionaries and gold to a project, or make one",
+        'python -m engine import --create "My notes" --text notes.jsonl --dictionary Disease.txt',
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--project", metavar="ID", help="the project to add to")
+    which.add_argument("--create", metavar="NAME", help="make a new project of this name")
+    which.add_argument("--zip", metavar="FILE", help="make a project from a zip of one")
+    parser.add_argument("--text", nargs="+", default=[], metavar="FILE", help="text files to add")
+    parser.add_argument(
+        "--dictionary", nargs="+", default=[], metavar="FILE", help="dictionaries to add"
+    )
+    parser.add_argument(
+        "--gold", nargs="+", default=[], metavar="FILE", help="human labels, instead of any before"
+    )
+    add_type(parser)
+    add_reading(parser)
+    parser.set_defaults(run=import_command)
+
+
+def add_export(parsers: "Subparsers") -> None:
+    """Add `export`."""
+    parser = add_command(
+        parsers,
+        "export",
+        "write the entities of a project in any format, or the project as a zip",
+        "python -m engine export --project sample --dictionary-labels --out labels.csv",
+    )
+    parser.add_argument("--project", required=True, metavar="ID")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--dictionary-labels", action="store_true", help="what the dictionaries match"
+    )
+    what.add_argument(
+        "--reviewed",
+        action="store_true",
+        help="what was decided in review, then what --method found, then what dictionaries match",
+    )
+    what.add_argument("--zip", metavar="FILE", help="all of the project, to import elsewhere")
+    parser.add_argument("--run", dest="job", metavar="JOB", help="default: the latest that is done")
+    parser.add_argument("--method", metavar="METHOD", help="default: the best one of that run")
+    add_writing(parser)
+    parser.set_defaults(run=export_command)
+
+
+def add_work(parsers: "Subparsers") -> None:
+    """Add `work`, which the app starts; a person seldom types it."""
+    parser = add_command(
+        parsers,
+        "work",
+        "do a job that the app has written down (the app starts this by itself)",
+        "python -m engine work --project sample --job 20261116-053001-ab12",
+    )
+    parser.add_argument("--project", required=True, metavar="ID")
+    parser.add_argument("--job", required=True, metavar="JOB")
+    parser.set_defaults(run=work_command)

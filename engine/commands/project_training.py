@@ -1,0 +1,95 @@
+"""`train` and `curve` with --project: a job of the project, done here and now."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine import jobs
+from engine.commands.curve import parse_numbers, say_points, write_points
+from engine.commands.terminal import note_all, say
+from engine.commands.train import (
+    Reporter,
+    parse_changes,
+    parse_methods,
+    parse_priors,
+    say_comparison,
+)
+from engine.commands.work import do_job
+from engine.curve import Point
+from engine.distant import dictionary_entities, label
+from engine.project import Project
+from engine.text import Entity, InputError
+
+
+def train_in_project(project: Project, options: argparse.Namespace) -> None:
+    """Train in the project, as the app would, and print how the methods compare."""
+    if options.out:
+        raise InputError("runs of a project are kept in it; leave out --out")
+    request = jobs.TrainRequest(
+        tuple(parse_methods(options.methods)),
+        options.preset,
+        options.encoder,
+        parse_changes(options),
+        options.seed,
+        parse_priors(options.priors) or None,
+        options.use_decisions,
+    )
+    job = _done(project, _job(project, options, request))
+    note_all(jobs.job_notes(project, job.id))
+    corpus = project.corpus()
+    gold = project.gold(corpus)
+    dictionaries = project.dictionaries_at(job.dictionary_version)
+    labels = label(corpus.documents, dictionaries, job.match_preset)
+    found: dict[str, Mapping[str, tuple[Entity, ...]]] = {
+        "dictionary": dictionary_entities(labels, corpus.documents),
+        **jobs.results(project, job.id).entities,
+    }
+    say_comparison(corpus, found, gold.entities if gold else None)
+    say(
+        f"\nRun {job.id} is in project {project.id}; write what it found with: python -m engine "
+        f"export --project {project.id} --run {job.id} --out entities.csv"
+    )
+
+
+def curve_in_project(project: Project, options: argparse.Namespace) -> None:
+    """Train the cells of a curve in the project, as the app would, and print the points."""
+    request = jobs.CurveRequest(
+        tuple(parse_numbers("--fractions", options.fractions, 1, 100)),
+        tuple(parse_methods(options.methods)),
+        tuple(parse_numbers("--seeds", options.seeds, 0, 1_000_000)),
+        options.preset,
+        parse_changes(options),
+        options.encoder,
+    )
+    job = _done(project, _job(project, options, request))
+    table = jobs.curve_points(project, job.id).astype(object)
+    records = table.where(table.notna(), None).to_dict("records")
+    points = [Point(**{str(name): value for name, value in row.items()}) for row in records]
+    cells = jobs.curve_cells(project, job.id)
+    for cell in cells[cells["state"] == "failed"].itertuples():
+        note_all([f"{cell.fraction} %, {cell.method}, seed {cell.seed}: {cell.message}"])
+    say_points(points, has_gold=any(point.f1 is not None for point in points))
+    if options.out:
+        write_points(Path(options.out), points)
+        say(f"\nWrote {len(points):,} points to {options.out}.")
+    say(f"\nCurve {job.id} is in project {project.id}.")
+
+
+def _job(project: Project, options: argparse.Namespace, request: jobs.Request) -> jobs.Job:
+    if options.resume:
+        return jobs.requeue(project, jobs.get_job(project, options.resume))
+    return jobs.create(project, request)
+
+
+def _done(project: Project, job: jobs.Job) -> jobs.Job:
+    """The job once it is done; what kept it from that is said."""
+    print(f"note: job {job.id} of project {project.id}", file=sys.stderr)
+    state = do_job(project, job.id, Reporter(sys.stderr.isatty()))
+    job = jobs.get_job(project, job.id)
+    if state == "cancelled":
+        say(f"Stopped. Go on with: --project {project.id} --resume {job.id}")
+        raise SystemExit(130)
+    if state != "done":
+        raise InputError(job.message or f"job {job.id} was taken over by another process")
+    return job

@@ -1,0 +1,134 @@
+"""`work`: the process of a job. It waits for its turn, does what was asked, and says how it ended.
+
+Everything it leaves on disk is written whole, so it may be killed at any moment: a resumed job goes
+on after the last finished epoch.
+"""
+
+import argparse
+import os
+import sys
+import threading
+import time
+import traceback
+from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING
+
+from engine.commands.terminal import note_all
+from engine.job_reports import Heart, Report, Superseded, open_report
+from engine.job_results import LOG
+from engine.job_watch import CANCELLED, settle
+from engine.project import Project
+from engine.text import InputError
+from engine.workspace import open_project
+
+if TYPE_CHECKING:
+    from engine.experiment import OnProgress
+
+_GRACE_SECONDS = 1.3  # between a wish to stop and an end by force
+_TURN_SECONDS = 0.3  # how often a waiting job looks whether it is its turn
+_OUT_OF_MEMORY = (
+    "Training ran out of memory: a process was killed. Retry with a smaller batch_size, or with "
+    "fewer methods at a time; finished epochs are kept."
+)
+
+
+def work_command(options: argparse.Namespace) -> None:
+    """Do a job of a project; its row says how it ended, its log says why."""
+    project = open_project(options.project)
+    state = do_job(project, options.job)
+    print(f"{_clock()} {state}", file=sys.stderr, flush=True)
+
+
+def do_job(project: Project, id: str, on_progress: "OnProgress | None" = None) -> str:
+    """Do a job in this process and return the state that it ended in.
+
+    `on_progress` hears of every epoch, in addition to the rows of the job.
+    """
+    report = open_report(project.folder, id)
+    stop = threading.Event()
+    heart = Heart(report, lambda: _stop(report, stop), _leave)
+    try:
+        report.claim()
+        heart.start()
+        return _do(project, report, stop, on_progress)
+    except Superseded:
+        return "superseded"
+    finally:
+        heart.stop()
+
+
+def _do(
+    project: Project,
+    report: Report,
+    stop: threading.Event,
+    on_progress: "OnProgress | None",
+) -> str:
+    """What was asked, and how it ended, one sentence; all of the error goes to the log."""
+    state, message = "cancelled", CANCELLED
+    try:
+        if _wait_for_turn(report, stop):
+            # torch takes seconds and memory, which a job that waits has no use for.
+            from engine.commands.work_kinds import do_work
+
+            if do_work(project, report, stop.is_set, on_progress):
+                state, message = "done", ""
+    except Superseded:
+        raise
+    except KeyboardInterrupt:
+        pass
+    except Exception as error:
+        with open(report.job.folder / LOG, "a", encoding="utf-8") as log:
+            traceback.print_exc(file=log)
+        state, message = "failed", _sentence(error)
+    report.finish(state, message)
+    return state
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, InputError):
+        text = " ".join(str(error).split())
+        return text if text.endswith((".", "?", "!")) else f"{text}."
+    if isinstance(error, MemoryError | BrokenProcessPool):
+        return _OUT_OF_MEMORY
+    first = (str(error).strip().splitlines() or [""])[0][:200]
+    return f"Stopped by an error ({type(error).__name__}: {first}). The log has the details."
+
+
+def _wait_for_turn(report: Report, stop: threading.Event) -> bool:
+    """Whether the turn came; otherwise the job was cancelled while it waited."""
+    waited_for = ""
+    while not stop.is_set():
+        if report.begin():
+            note_all([f"{_clock()} begun, process {os.getpid()}"])
+            return True
+        first = report.waits_for()
+        if first and first != waited_for:
+            report.progress(message=f"Waiting for job {first}.")
+            waited_for = first
+        settle(report.folder)  # the job ahead may be dead, and nobody else looking
+        stop.wait(_TURN_SECONDS)
+    return False
+
+
+def _stop(report: Report, stop: threading.Event) -> None:
+    """Stop at the next batch; reading, labeling and predicting have none, so end by force then."""
+    stop.set()
+
+    def end() -> None:
+        time.sleep(_GRACE_SECONDS)
+        try:
+            report.finish("cancelled", CANCELLED)
+        except Superseded:
+            return  # it stopped by itself
+        os._exit(0)
+
+    threading.Thread(target=end, daemon=True).start()
+
+
+def _leave() -> None:
+    """The project or the job is gone: nothing may be written any more."""
+    os._exit(3)
+
+
+def _clock() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,312 @@
+"""Train jobs: text and dictionaries become one tagger a method, what each finds, and scores."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.commands.terminal import note_all
+from engine.commands.work_pace import Pace
+from engine.commands.work_setup import (
+    Labeled,
+    Stopwatch,
+    Work,
+    predict_corpus,
+    read_and_label,
+    write_predictions,
+    write_speeds,
+)
+from engine.comparison import compare
+from engine.decisions import Review
+from engine.device import choose_device, set_threads
+from engine.distant import dictionary_entities
+from engine.experiment import (
+    Progress,
+    TrainingData,
+    check_data,
+    data_warnings,
+    make_training_data,
+)
+from engine.job_plan import Speed, epochs_of, side_by_side
+from engine.job_requests import ProbeRequest, TrainRequest, settings_of
+from engine.job_results import PREDICTIONS, epochs, run_card, run_folder
+from engine.metrics import Evaluation, Scores, evaluate_documents
+from engine.priors import Priors, estimate_priors, given_priors
+from engine.runs import write_scores
+from engine.speed import measure_speeds
+from engine.text import Document, Entity
+
+Found = Mapping[str, tuple[Entity, ...]]
+# Shares of a whole job that go before and after training; the rest is by epochs.
+_PREPARED, _TRAINED = 0.03, 0.95
+_BINS = 40  # of the confidence histogram
+
+
+def train_job(work: Work, request: TrainRequest) -> bool:
+    """Train, predict and score; False when stopped on the way."""
+    watch = Stopwatch()
+    settings = settings_of(request)
+    labeled = read_and_label(work)
+    data = _training_data(work, request, labeled)
+    priors = _priors(work, request, data)
+    notes = [*priors.notes, *data_warnings(data)]
+    work.report.fact("notes", notes)
+    note_all(notes)
+    device = choose_device().type
+    prepared = Speed("", "prepare", labeled.tokens / watch.seconds)
+    listener = _Listener(work, request, data, device)
+    work.report.progress(stage="training", share=_PREPARED)
+    folders = compare(
+        data,
+        priors.values,
+        settings,
+        request.methods,
+        work.report.job.folder,
+        dictionaries=labeled.dictionaries,
+        workers=side_by_side(len(request.methods), device),
+        on_progress=listener,
+        should_stop=work.should_stop,
+    )
+    if work.should_stop():
+        return False
+    _complete_records(work, request, data)
+    watch = Stopwatch()
+    if not _predict_all(work, labeled, folders):
+        return False
+    predicted = Speed("", "predict", labeled.tokens * len(folders) / watch.seconds)
+    write_speeds(work, settings, device, [prepared, *_epoch_speeds(work), predicted])
+    return True
+
+
+def probe_job(work: Work, request: ProbeRequest) -> bool:
+    """Measure the speed of each method on a few batches."""
+    labeled = read_and_label(work)
+    job, settings = work.report.job, settings_of(request)
+    data = make_training_data(
+        labeled.corpus.documents, labeled.dictionaries, labeled.labels, job.match_preset
+    )
+    device = choose_device().type
+    if side_by_side(len(request.methods), device) > 1:
+        set_threads(1)  # as in the training that is timed
+    work.report.progress(stage="training", share=0.2)
+    speeds = measure_speeds(data, settings, request.methods)
+    write_speeds(work, settings, device, [Speed(*key, value) for key, value in speeds.items()])
+    return True
+
+
+# ---- before training ------------------------------------------------------------------------
+
+
+def _training_data(work: Work, request: TrainRequest, labeled: Labeled) -> TrainingData:
+    documents = labeled.corpus.documents
+    review = _review(work, documents) if request.use_decisions else Review({}, {})
+    return make_training_data(
+        documents,
+        labeled.dictionaries,
+        labeled.labels,
+        work.report.job.match_preset,
+        accepted=review.accepted,
+        rejected=review.rejected,
+    )
+
+
+def _review(work: Work, documents: tuple[Document, ...]) -> Review:
+    """The decisions as they were when the job began first; later ones would undo its epochs."""
+    known = work.report.known("decisions")
+    if known is not None:
+        return Review(*(_entities(known[name]) for name in ("accepted", "rejected")))
+    review = work.project.review_effect(documents)
+    work.report.fact(
+        "decisions", {"accepted": _places(review.accepted), "rejected": _places(review.rejected)}
+    )
+    return review
+
+
+def _places(entities: Found) -> dict[str, list[tuple[int, int, str]]]:
+    return {id: [(e.start, e.end, e.entity_type) for e in of] for id, of in entities.items()}
+
+
+def _entities(places: Mapping[str, list[tuple[int, int, str]]]) -> Found:
+    return {id: tuple(Entity(*place, method="review") for place in of) for id, of in places.items()}
+
+
+def _priors(work: Work, request: TrainRequest, data: TrainingData) -> Priors:
+    work.report.progress(stage="priors", share=_PREPARED / 2)
+    if request.priors is not None:
+        priors = given_priors(request.priors, data.types, labels=data.labels)
+    else:
+        priors = estimate_priors(data.sentences, data.labels, data.types, seed=request.seed)
+    check_data(data, priors.values)
+    rows = zip(priors.types, priors.values[1:], priors.source, priors.labeled_share, strict=True)
+    work.report.fact(
+        "priors",
+        [
+            {"entity_type": name, "value": float(value), "source": source, "labeled_share": share}
+            for name, value, source, share in rows
+        ],
+    )
+    return priors
+
+
+# ---- while training -------------------------------------------------------------------------
+
+
+class _Listener:
+    """Writes every epoch down, and what the confidence looks like once it is known."""
+
+    def __init__(self, work: Work, request: TrainRequest, data: TrainingData, device: str) -> None:
+        self._work, self._data = work, data
+        settings, methods = settings_of(request), request.methods
+        plan = {method: epochs_of(method, settings, len(data.types)) for method in methods}
+        self._pace = Pace(plan, side_by_side(len(methods), device))
+        for method in methods:
+            if (run_folder(work.report.job, method) / "run.json").exists():
+                self._pace.finish(method)
+        self._is_drawn = False
+
+    def __call__(self, progress: Progress) -> None:
+        epoch = progress.epoch
+        self._pace.hear(progress.method, progress.stage, epoch.number, epoch.seconds)
+        if progress.stage == "training" and progress.method == "conf_mpu" and not self._is_drawn:
+            self._is_drawn = True
+            folder = run_folder(self._work.report.job, "conf_mpu")
+            draw_confidence(self._work, self._data, folder.glob("checkpoint-*-confidence.npy"))
+        self._work.report.epochs(
+            [_row(progress.method, progress.stage, progress.epochs, asdict(epoch))],
+            stage=progress.stage,
+            method=progress.method,
+            share=_PREPARED + (_TRAINED - _PREPARED) * self._pace.share,
+            seconds_left=self._pace.seconds_left,
+        )
+        self._work.on_progress(progress)
+
+
+def _row(method: str, stage: str, epochs: int, epoch: dict[str, Any]) -> dict[str, Any]:
+    number = epoch.pop("number")
+    return {"method": method, "stage": stage, "epoch": number, "epochs": epochs, **epoch}
+
+
+def draw_confidence(work: Work, data: TrainingData, paths: Any) -> None:
+    """Write the histogram of the confidences in the first of the files that is there."""
+    for path in paths:
+        values = np.load(path, allow_pickle=False)
+        work.report.fact("confidence_histogram", confidence_bins(values, data.labels))
+        return
+
+
+def confidence_bins(
+    values: npt.NDArray[np.float32], labels: npt.NDArray[np.int16]
+) -> list[dict[str, float]]:
+    """Return how many labeled and unlabeled tokens have each confidence, as rows of a table.
+
+    >>> rows = confidence_bins(np.array([0.01, 0.99, 0.98]), np.array([0, 0, 3]))
+    >>> rows[-1]
+    {'low': 0.975, 'high': 1.0, 'labeled': 1, 'unlabeled': 1}
+    """
+    edges = np.linspace(0, 1, _BINS + 1)
+    labeled, unlabeled = (
+        np.histogram(values[chosen], edges)[0] for chosen in (labels > 0, labels == 0)
+    )
+    return [
+        {"low": float(low), "high": float(high), "labeled": int(n), "unlabeled": int(m)}
+        for low, high, n, m in zip(edges[:-1], edges[1:], labeled, unlabeled, strict=True)
+    ]
+
+
+def _complete_records(work: Work, request: TrainRequest, data: TrainingData) -> None:
+    """Epochs that a kill kept from being written down are in the run's card."""
+    for method in request.methods:
+        card = run_card(run_folder(work.report.job, method))
+        histories = {"confidence": card["confidence_histories"], "training": [card["history"]]}
+        for stage, taggers in histories.items():
+            history = list(chain.from_iterable(taggers))
+            work.report.epochs(
+                _row(method, stage, len(history), {**epoch, "number": number})
+                for number, epoch in enumerate(history, start=1)
+            )
+    if work.report.known("confidence_histogram") is None:
+        draw_confidence(work, data, work.report.job.folder.glob("conf_mpu-*/confidence.npy"))
+
+
+def _epoch_speeds(work: Work) -> list[Speed]:
+    """The usual speed of each stage: the median, since the first epochs are slower."""
+    table = epochs(work.project, work.report.job.id)
+    medians = table.groupby(["method", "stage"])["tokens_per_second"].median().reset_index()
+    return [Speed(*row) for row in medians.itertuples(index=False, name=None)]
+
+
+# ---- after training -------------------------------------------------------------------------
+
+
+def _predict_all(work: Work, labeled: Labeled, folders: Mapping[str, Path]) -> bool:
+    corpus = labeled.corpus
+    matched = dictionary_entities(labeled.labels, corpus.documents)
+    gold = work.project.gold(corpus)
+    scores: dict[str, Any] = {}
+    if gold is not None:
+        note_all(gold.notes)
+        scores["dictionary"] = _record(evaluate_documents(corpus.documents, gold.entities, matched))
+    for i, (method, folder) in enumerate(folders.items()):
+
+        def on_share(share: float, method: str = method, before: int = i) -> None:
+            of_all = (before + share) / len(folders)
+            work.report.progress(
+                stage="predict",
+                method=method,
+                share=_TRAINED + (1 - _TRAINED) * of_all,
+                seconds_left=None,
+            )
+
+        on_share(0.0)
+        found = predict_corpus(work, folder, corpus, on_share)
+        if found is None:
+            return False
+        write_predictions(folder / PREDICTIONS, corpus, with_phrases(found, matched))
+        if gold is not None:
+            evaluation = evaluate_documents(corpus.documents, gold.entities, found)
+            scores[method] = _record(evaluation)
+            write_scores(folder, {"train": _figures(evaluation.overall)})
+            work.report.fact("scores", scores)
+    return True
+
+
+def with_phrases(found: Found, matched: Found) -> dict[str, tuple[Entity, ...]]:
+    """Return what was found, with the phrase where a dictionary matches the very same."""
+    known = {(id, e.start, e.end, e.entity_type): e for id, of in matched.items() for e in of}
+
+    def described(id: str, entity: Entity) -> Entity:
+        match = known.get((id, entity.start, entity.end, entity.entity_type))
+        if match is None:
+            return replace(entity, in_dictionary=False)
+        return replace(
+            entity,
+            in_dictionary=True,
+            matched_phrase=match.matched_phrase,
+            canonical_id=match.canonical_id,
+        )
+
+    return {id: tuple(described(id, entity) for entity in of) for id, of in found.items()}
+
+
+def _record(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        "overall": _figures(evaluation.overall),
+        "by_type": {name: _figures(scores) for name, scores in evaluation.by_type.items()},
+        "tokens": _figures(evaluation.tokens),
+        "errors": dict(evaluation.errors),
+    }
+
+
+def _figures(scores: Scores) -> dict[str, Any]:
+    return {
+        "precision": scores.precision,
+        "recall": scores.recall,
+        "f1": scores.f1,
+        "correct": scores.correct,
+        "predicted": scores.predicted,
+        "support": scores.support,
+    }

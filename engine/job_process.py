@@ -1,0 +1,128 @@
+"""A job's process: started apart from ours, told from any other, signaled with all it started.
+
+A pid alone names nothing for long: it is given again to another process. So a process is known by
+its pid and the moment it began. Linux tells both in /proc; macOS and the BSDs through `ps`. Where
+neither answers, and for a process of another machine or container, `is_alive` says None, and the
+heartbeat that the process writes has to decide.
+"""
+
+import contextlib
+import os
+import platform
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_ENDED = ("Z", "X", "x")  # a zombie answers to its pid until its parent has asked for its end
+
+# Processes started here that have not been asked for their end yet.
+_children: list["subprocess.Popen[bytes]"] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process and what tells it from a later one with the same pid."""
+
+    pid: int
+    began: str  # as its machine counts; "" when the machine does not say
+    host: str
+
+
+def this_process() -> Process:
+    """Return the process that asks."""
+    return process_of(os.getpid())
+
+
+def process_of(pid: int) -> Process:
+    """Return the process with this pid, on this machine, now."""
+    return Process(pid, _began(pid), host_name())
+
+
+def host_name() -> str:
+    """Return the name of this machine, or of this container."""
+    return platform.node()
+
+
+def is_alive(process: Process) -> bool | None:
+    """Return whether the very process still runs; None when that cannot be told from here."""
+    if process.host != host_name() or not process.began:
+        return None
+    return _began(process.pid) == process.began
+
+
+def start_process(
+    command: Sequence[str], log: Path, *, folder: Path, environment: Mapping[str, str]
+) -> Process:
+    """Start `command` in `folder`, its output added to `log`, and return it at once.
+
+    Its own session: closing the terminal, or stopping the server, does not stop it.
+    """
+    with open(log, "ab") as output:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=dict(environment),
+            start_new_session=True,
+        )
+    _children.append(child)
+    return process_of(child.pid)
+
+
+def reap() -> None:
+    """Let go of the processes started here that have ended."""
+    _children[:] = [child for child in _children if child.poll() is None]
+
+
+def signal_group(process: Process, number: int) -> bool:
+    """Send a signal to the process and all it started; False when it is not there any more.
+
+    Only a process that leads its own group and that `is_alive` vouches for is signaled: its pid
+    might be someone else's by now.
+    """
+    if not is_alive(process):
+        return False
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.getpgid(process.pid) == process.pid:
+            os.killpg(process.pid, number)
+        else:  # a command in someone's terminal: its group holds more than the job
+            os.kill(process.pid, number)
+        return True
+    return False
+
+
+def end_group(process: Process, *, by_force: bool) -> bool:
+    """Ask the process and all it started to end, or end them; False when they are gone."""
+    return signal_group(process, signal.SIGKILL if by_force else signal.SIGTERM)
+
+
+def _began(pid: int) -> str:
+    """When the process began, "" when there is none or it has ended."""
+    if os.path.exists("/proc/self/stat"):
+        return _began_by_proc(pid)
+    return _began_by_ps(pid) if shutil.which("ps") else ""
+
+
+def _began_by_proc(pid: int) -> str:
+    """Clock ticks since the machine started, and which start of the machine that was."""
+    try:
+        line = Path(f"/proc/{pid}/stat").read_bytes()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return ""
+    # The second field is the program's name in brackets, which may hold spaces and brackets.
+    fields = line[line.rindex(b")") + 2 :].split()
+    return "" if fields[0].decode() in _ENDED else f"{fields[19].decode()}@{boot}"
+
+
+def _began_by_ps(pid: int) -> str:
+    done = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    state, _, began = done.stdout.strip().partition(" ")
+    return "" if state[:1] in _ENDED else began.strip()

@@ -1,0 +1,58 @@
+"""A few batches of each method become its speed, so that a training can be timed beforehand."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.batches import sentence_bounds
+from engine.experiment import Progress, TrainingData, run
+from engine.settings import Settings
+
+_STEPS = {"bilstm": 5, "transformer": 2}  # batches that are timed, after as many to warm up
+
+
+def measure_speeds(
+    data: TrainingData, settings: Settings, methods: Sequence[str]
+) -> dict[tuple[str, str], float]:
+    """Return the tokens a second of each (method, stage), from two short epochs of each.
+
+    The weights are thrown away; priors do not matter for speed and are those of the labels.
+    """
+    sample = sample_sentences(data, _STEPS[settings.encoder] * settings.batch_size, settings.seed)
+    shares = np.bincount(sample.labels, minlength=len(data.types) + 1) / len(sample.labels)
+    short = replace(settings, epochs=2, confidence_epochs=2, confidence_folds=0, confidence_seeds=1)
+    speeds: dict[tuple[str, str], float] = {}
+
+    def heard(progress: Progress) -> None:
+        # The second epoch overwrites the first, in which memory was still being found.
+        speeds[progress.method, progress.stage] = progress.epoch.tokens_per_second
+
+    for method in methods:
+        run(sample, shares, replace(short, method=method), on_progress=heard)
+    return speeds
+
+
+def sample_sentences(data: TrainingData, count: int, seed: int = 0) -> TrainingData:
+    """Return `count` sentences at random, or all, with at least one label of every type."""
+    bounds = sentence_bounds(data.sentences)
+    order = np.random.default_rng(seed).permutation(len(data.sentences))
+    chosen = set(order[:count].tolist())
+    for type_number in range(1, len(data.types) + 1):
+        token = int(np.argmax(data.labels == type_number))
+        chosen.add(int(np.searchsorted(bounds, token, side="right")) - 1)
+    sentences = sorted(chosen)
+    return replace(
+        data,
+        sentences=[data.sentences[i] for i in sentences],
+        labels=_taken(data.labels, bounds, sentences),
+        known_negatives=None,
+        cache=None,
+    )
+
+
+def _taken(
+    labels: npt.NDArray[np.int16], bounds: npt.NDArray[np.int64], sentences: Sequence[int]
+) -> npt.NDArray[np.int16]:
+    return np.concatenate([labels[bounds[i] : bounds[i + 1]] for i in sentences])
