@@ -1,5 +1,6 @@
 """What a training reports becomes figures: curves by epoch, and how sure the first tagger is."""
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -10,6 +11,8 @@ from ui.palette import METHOD_COLORS, METHOD_DASHES
 
 _MOST_POINTS = 400  # of one line
 _LABELED = "#3778ad"
+_HEIGHT = 260  # pixels, of a figure with curves
+_LINE_OF_TEXT = 16
 
 
 def epochs_figure(
@@ -30,7 +33,8 @@ def epochs_figure(
     for method, of in epochs.groupby("method", sort=False):
         thinned = _thinned(of.sort_values("epoch"))
         lines.append(_line(str(method), thinned["epoch"], factor * thinned[column], names))
-    figure = framed(lines, height=260)
+    figure = framed(lines, height=_HEIGHT)
+    _name_ends(figure, y_range or ((0, 103) if percent else None))
     last = max(int(epochs["epochs"].max()), 2) if len(epochs) else 2
     # The whole way from the start on, so that the lines grow and the axis stays.
     figure.update_xaxes(title="Epoch", range=[1, last], nticks=8, tickformat="d", showgrid=False)
@@ -78,7 +82,7 @@ def confidence_figure(histogram: pd.DataFrame, threshold: float | None = None) -
                 "%{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>",
             )
         )
-    figure = framed(bars, height=260)
+    figure = framed(bars, height=_HEIGHT)
     figure.update_layout(
         barmode="overlay",
         showlegend=True,
@@ -96,20 +100,39 @@ def confidence_figure(histogram: pd.DataFrame, threshold: float | None = None) -
 
 
 def _line(method: str, x: pd.Series, y: pd.Series, names: Mapping[str, str]) -> go.Scatter:
-    color, name = METHOD_COLORS[method], names.get(method, method)
+    name = names.get(method, method)
     return go.Scatter(
         x=x,
         y=y,
-        mode="lines+markers+text" if len(x) < 30 else "lines+text",
-        line={"color": color, "dash": METHOD_DASHES[method], "width": 2},
+        mode="lines+markers" if len(x) < 30 else "lines",
+        line={"color": METHOD_COLORS[method], "dash": METHOD_DASHES[method], "width": 2},
         marker={"size": 4},
-        text=["" for _ in x[:-1]] + [f"  {name}"],
-        textposition="middle right",
-        textfont={"color": color},
         cliponaxis=False,
         name=name,
         hovertemplate=f"{name}, epoch %{{x}}: %{{y:.4g}}<extra></extra>",
     )
+
+
+def _name_ends(figure: go.Figure, y_range: tuple[float, float] | None) -> None:
+    """Write each line's name at its end, pushed up where it would cover the one below."""
+    lines = [line for line in figure.data if len(line.x)]
+    values = [float(y) for line in lines for y in line.y] or [0.0]
+    low, high = y_range or (min(0.0, *values), max(values))
+    pixels = (_HEIGHT - 70) / ((high - low) or 1)  # of the axis, for one unit
+    taken = -math.inf
+    for line in sorted(lines, key=lambda line: float(line.y[-1])):
+        at = float(line.y[-1]) * pixels
+        taken = max(at, taken + _LINE_OF_TEXT)
+        figure.add_annotation(
+            x=line.x[-1],
+            y=line.y[-1],
+            text=line.name,
+            font={"color": line.line.color},
+            showarrow=False,
+            xanchor="left",
+            xshift=8,
+            yshift=taken - at,
+        )
 
 
 def _thinned(table: pd.DataFrame) -> pd.DataFrame:

@@ -45,7 +45,10 @@ def show_conflicts(project: Project) -> None:
     st.caption("Where two types claim the same words, one wins and the other match is dropped.")
     sides = ["winner_type", "loser_type"]
     counts = conflicts.groupby(sides).size().reset_index(name="times")
-    st.plotly_chart(charts.conflicts_figure(counts), key="chart_conflicts", config=CONFIG)
+    figure = charts.conflicts_figure(counts)
+    # A cell is about as wide as it is high, however few types there are.
+    width = min(1_000, 230 + 96 * len(figure.layout.yaxis.ticktext))
+    st.plotly_chart(figure, key="chart_conflicts", config=CONFIG, width=width)
     columns = {"winner": "Winner", "winner_type": "Its type", "loser": "Loser"}
     columns |= {"loser_type": "Loser's type", "rule": "Rule"}
     counted = conflicts.groupby(list(columns), sort=False).size().reset_index(name="times")

@@ -25,10 +25,14 @@ def show_noisy(project: Project, gold: Aligned | None) -> None:
     if suspect.empty:
         st.info("No phrase stands out as noisy.")
         return
-    source = "gold" if gold else "the matches you judged"
+    if gold is not None:
+        source = "False matches are counted against gold where it reaches, and estimated elsewhere."
+    elif noisy["checked"].any():
+        source = "False matches are estimated from those that you judged in the tab Precision."
+    else:
+        source = "Without gold or judged matches, the remarks are all there is to go by."
     st.caption(
-        f"Short and everyday words match what they do not mean. False matches are estimated from "
-        f"{source}; without either, the remarks are all there is to go by. Choose rows to mute."
+        f"Short and everyday words match what they do not mean. {source} Choose rows to mute them."
     )
     table = suspect.head(MOST_ROWS).reset_index(drop=True)
     rows = parts.show_table(

@@ -197,11 +197,12 @@ def show_estimate(judged: state.Checked) -> None:
         st.caption("After a few judgements, precision by dictionary is drawn here.")
         return
     st.subheader("What the judgements say", anchor=False)
-    figure = charts.precision_figure(judged.by_dictionary, "dictionary")
+    by_dictionary = with_total(judged.by_dictionary, "dictionary", "All dictionaries")
+    figure = charts.precision_figure(by_dictionary, "dictionary")
     st.plotly_chart(figure, key="chart_checked", config=CONFIG)
-    by_type = judged.by_type.assign(
-        **{name: 100 * judged.by_type[name].astype(float) for name in ("precision", "low", "high")}
-    )
+    by_type = with_total(judged.by_type, "entity_type", "All types")
+    for name in ("precision", "low", "high"):
+        by_type[name] = 100 * by_type[name].astype(float)
     shares = {"precision": "Precision (%)", "low": "Low (%)", "high": "High (%)"}
     columns = {
         "entity_type": "Type",
@@ -212,3 +213,9 @@ def show_estimate(judged: state.Checked) -> None:
         **{k: st.column_config.NumberColumn(v, format="%.0f") for k, v in shares.items()},
     }
     parts.show_table(by_type, columns, "table_checked")
+
+
+def with_total(table: pd.DataFrame, by: str, name: str) -> pd.DataFrame:
+    """Return a copy whose last row, that of all together, is named; one row alone has none."""
+    names = table[by].tolist()
+    return table.assign(**{by: [*names[:-1], name] if len(names) > 1 else names})

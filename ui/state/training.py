@@ -1,0 +1,253 @@
+"""What the Train page knows: priors estimated once, the plan of a run, runs and how they differ."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from engine import InputError, jobs
+from engine.job_plan import measured_speeds, side_by_side
+from engine.job_requests import TrainRequest, request_from, settings_of
+from engine.job_store import fact_of, reading_jobs
+from engine.preflight import (
+    Work,
+    check_labels,
+    check_priors,
+    label_warnings,
+    labeled_tokens,
+    training_work,
+)
+from engine.priors import estimate_priors
+from engine.project import Project
+from engine.settings import Settings
+from ui.state import corpus
+from ui.state import labels as labels_state
+from ui.state.labels import Key
+
+_PRIORS = "priors"  # a choice that the project remembers, with the labels it was made from
+ESTIMATED, GIVEN, LATER = "estimated", "given", "estimated at the start"
+
+
+# ---- before a run ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would be trained on, and what speaks against it."""
+
+    tokens: int
+    sentences: int
+    labeled: Mapping[str, int]  # tokens by entity type
+    warnings: tuple[str, ...]
+    problem: str  # why nothing can be learned from it; "" when something can
+
+
+def plan(project: Project) -> Plan:
+    """Return what can be said before a run starts."""
+    return _plan((project.id, project.labels_key()), project)
+
+
+def work_of(methods: Sequence[str], settings: Settings, sentences: int) -> dict[str, Work]:
+    """Return the epochs and steps of each method."""
+    return {method: training_work(method, settings, sentences) for method in methods}
+
+
+def device_line(project: Project, settings: Settings) -> str:
+    """Return where a run would be trained, as far as that is known without torch."""
+    devices = {speed.device for speed in measured_speeds(project, settings).values()}
+    if devices and devices != {"cpu"}:
+        return f"Trains on {' and '.join(sorted(devices))}, one method after the other."
+    cores = side_by_side(1_000)
+    one = "1 core" if cores == 1 else f"{cores} cores: as many methods train side by side"
+    return f"This machine has {one}. A GPU is used where there is one."
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """The share of all tokens that belong to a type, as far as known."""
+
+    entity_type: str
+    labeled_share: float
+    value: float | None  # None: estimated when the run starts
+    source: str
+
+
+def priors(project: Project) -> list[Prior]:
+    """Return one prior a type; estimates hold for the labels that they were made from only."""
+    planned = plan(project)
+    stored = project.choice(_PRIORS) or {}
+    values = stored.get("values", {}) if stored.get("labels_key") == project.labels_key() else {}
+    return [
+        Prior(
+            name,
+            count / max(planned.tokens, 1),
+            values.get(name),
+            ESTIMATED if name in values else LATER,
+        )
+        for name, count in planned.labeled.items()
+    ]
+
+
+def prior_notes(project: Project) -> list[str]:
+    """Return what the estimation noted: scaled, rough, sampled."""
+    stored = project.choice(_PRIORS) or {}
+    is_current = stored.get("labels_key") == project.labels_key()
+    return list(stored.get("notes", ())) if is_current else []
+
+
+def estimate(project: Project) -> None:
+    """Estimate the priors of the labels as they are now, and keep them with the project."""
+    key, labels = project.labels_key(), labels_state.labels(project)
+    sentences = [sentence.tokens for sentence in corpus.sentences(project)]
+    found = estimate_priors(sentences, labels.labels, labels.types)
+    values = dict(zip(found.types, found.values[1:].tolist(), strict=True))
+    record = {"labels_key": key, "values": values, "notes": list(found.notes)}
+    project.set_choice(_PRIORS, record)
+
+
+def chosen_priors(
+    known: Sequence[Prior], edited: Mapping[str, float | None]
+) -> dict[str, float] | None:
+    """Return the priors to train with; None when they are to be estimated at the start.
+
+    `edited` has what the person sees, by type. InputError for what cannot be.
+    """
+    before = {prior.entity_type: prior.value for prior in known}
+    given = {name: value for name, value in edited.items() if value is not None}
+    if not given or given == before:
+        return None
+    if len(given) < len(before):
+        lacking = ", ".join(name for name in before if name not in given)
+        raise InputError(f"{lacking} has no prior. Give one for each type, or estimate them")
+    check_priors(np.array(list(given.values())))
+    return given
+
+
+# ---- runs -----------------------------------------------------------------------------------
+
+
+def runs(project: Project) -> list[jobs.Job]:
+    """Return the training runs, newest first."""
+    return jobs.list_jobs(project, "train")
+
+
+def scores(project: Project, job: jobs.Job) -> dict[str, Any]:
+    """Return the scores against gold by method; empty without gold or before the end."""
+    with reading_jobs(project.folder) as db:
+        return dict(fact_of(db, job.id, "scores") or {})
+
+
+def f1_scores(project: Project, job: jobs.Job) -> dict[str, float | None]:
+    """Return F1 by method, in percent."""
+    found = {}
+    for method, of in scores(project, job).items():
+        f1 = of.get("overall", {}).get("f1")
+        found[method] = None if f1 is None else 100 * f1
+    return found
+
+
+def seconds(job: jobs.Job) -> float | None:
+    """Return how long a job has run; None before it began."""
+    if job.started_at is None:
+        return None
+    return ((job.finished_at or datetime.now(UTC)) - job.started_at).total_seconds()
+
+
+def history(project: Project, found: Sequence[jobs.Job]) -> pd.DataFrame:
+    """Return one row a run: when, state, preset, methods, dictionary version, F1s, seconds."""
+    rows = []
+    for job in found:
+        f1 = f1_scores(project, job)
+        rows.append(
+            {
+                "id": job.id,
+                "started": job.started_at or job.created_at,
+                "state": job.state,
+                "preset": str(job.request["preset"]).capitalize(),
+                "methods": list(job.request["methods"]),
+                "dictionaries": job.dictionary_version,
+                **{f"f1_{method}": f1.get(method) for method in ("mpn", "mpu", "conf_mpu")},
+                "seconds": seconds(job),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def request_of(job: jobs.Job) -> TrainRequest:
+    """Return what was asked of a run."""
+    request = request_from(job.kind, job.request)
+    assert isinstance(request, TrainRequest)
+    return request
+
+
+def threshold(job: jobs.Job) -> float:
+    """Return the confidence above which a run leaves unlabeled tokens out."""
+    return settings_of(request_of(job)).confidence_threshold
+
+
+def described(job: jobs.Job) -> dict[str, str]:
+    """Return everything that decides a run's result, by name."""
+    request = request_of(job)
+    settings = {
+        name: _shown(value)
+        for name, value in asdict(settings_of(request)).items()
+        if name not in ("method", "seed", "encoder")
+    }
+    return {
+        "methods": ", ".join(request.methods),
+        "preset": request.preset,
+        "encoder": request.encoder,
+        "seed": str(request.seed),
+        "dictionary_version": str(job.dictionary_version),
+        "match_preset": job.match_preset,
+        "text": job.text_key[:8],
+        "learns_from_decisions": _shown(request.use_decisions),
+        "priors": _shown_priors(request.priors),
+        **settings,
+    }
+
+
+def differences(project: Project, first: jobs.Job, second: jobs.Job) -> pd.DataFrame:
+    """Return what differs between two runs, settings first, then scores: what, first, second."""
+    one, other = described(first), described(second)
+    rows = [(name, one[name], other[name]) for name in one if one[name] != other[name]]
+    f1s = f1_scores(project, first), f1_scores(project, second)
+    for method in dict.fromkeys((*f1s[0], *f1s[1])):
+        pair = [of.get(method) for of in f1s]
+        if pair[0] != pair[1]:
+            shown = ["–" if f1 is None else f"{f1:.1f}" for f1 in pair]
+            rows.append((f"F1 of {method} (%)", shown[0], shown[1]))
+    return pd.DataFrame(rows, columns=["what", "first", "second"])
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _shown_priors(values: Mapping[str, float] | None) -> str:
+    if values is None:
+        return "estimated"
+    return ", ".join(f"{name} {100 * value:.2f} %" for name, value in sorted(values.items()))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _plan(key: Key, _project: Project) -> Plan:
+    labels = labels_state.labels(_project)
+    problem = ""
+    try:
+        check_labels(labels.labels, labels.types)
+    except InputError as error:
+        problem = str(error)
+    return Plan(
+        len(labels.labels),
+        len(labels.bounds) - 1,
+        dict(zip(labels.types, labeled_tokens(labels.labels, labels.types), strict=True)),
+        () if problem else tuple(label_warnings(labels.labels, labels.types)),
+        problem,
+    )

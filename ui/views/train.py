@@ -1,0 +1,160 @@
+"""Train: choose methods and settings, see what a run takes, start it and watch it."""
+
+import shlex
+
+import streamlit as st
+
+from engine import jobs
+from engine.job_requests import ProbeRequest, TrainRequest
+from engine.project import Project
+from engine.settings import METHODS
+from ui import parts
+from ui.state import current
+from ui.state import labels as labels_state
+from ui.state import training as state
+from ui.views import train_form, train_history, train_live
+
+STYLE = """<style>
+.gl-box-title { font-weight: 600; overflow-wrap: anywhere; }
+.gl-label { font-size: .875rem; }
+.gl-choice { font-size: .875rem; opacity: .75; line-height: 1.45; padding: 0 0 .35rem 1.55rem; }
+.gl-fact { font-size: .92rem; line-height: 1.5; padding: .1rem 0; }
+.gl-fact .gl-legend { padding-top: .25rem; }
+.gl-stages { list-style: none; margin: 0; padding: 0; font-size: .92rem; line-height: 2; }
+.gl-stages .gl-stage { margin: 0; padding: 0; font-size: inherit; }
+.gl-stage-waiting { opacity: .6; }
+.gl-stage-running { font-weight: 600; }
+</style>"""
+
+
+def show(project: Project) -> None:
+    """Draw the page."""
+    st.html(STYLE)
+    parts.page_header(
+        "Train",
+        "Learn from the distant labels to find what the dictionaries miss. Three methods learn "
+        "from the same labels, so that they can be compared.",
+        parts.project_chips(project),
+    )
+    if not is_ready(project):
+        return
+    train_live.show(project)
+    st.subheader("New run", anchor=False)
+    # Side by side where there is room, one above the other where there is not.
+    with st.container(horizontal=True, gap="large"):
+        with st.container(width=560, key="train_form"):
+            request, problem = train_form.show(project)
+        with st.container(width=404, key="train_preflight"):
+            show_preflight(project, request, problem)
+    train_history.show(project)
+    st.divider()
+    parts.next_step("Compare", "compare")
+    parts.command(command_line(project, request))
+
+
+def is_ready(project: Project) -> bool:
+    """Say what is missing unless there are labels to learn from."""
+    if not project.text_key():
+        parts.empty_state("No text yet. Add the documents to learn from.", "Add text", "text")
+        return False
+    if not any(dictionary.phrases for dictionary in labels_state.dictionaries(project)):
+        parts.empty_state(
+            "No dictionaries yet. They give the labels that a run learns from.",
+            "Add dictionaries",
+            "dictionaries",
+        )
+        return False
+    if not labels_state.coverage(project).matches:
+        parts.empty_state(
+            "The dictionaries find nothing in this text, so there is nothing to learn from.",
+            "See the distant labels",
+            "labels",
+        )
+        return False
+    return True
+
+
+# ---- before the start -----------------------------------------------------------------------
+
+
+def show_preflight(project: Project, request: TrainRequest, problem: str) -> None:
+    """Draw what a run takes, how long, what is doubtful, and the button that starts it."""
+    plan = state.plan(project)
+    with st.container(border=True, gap="small"):
+        st.html('<div class="gl-box-title">Before you start</div>')
+        st.html(train_form.figures_html(plan, request))
+        show_time(project, request)
+        for warning in plan.warnings:
+            st.warning(parts.plain(f"{warning}."), icon=":material/warning:")
+        reason = problem or plan.problem
+        if reason:
+            st.error(parts.plain(parts.sentence(reason)), icon=":material/error:")
+        show_start(project, request, is_possible=not reason)
+
+
+def show_time(project: Project, request: TrainRequest) -> None:
+    """Draw the time a run takes by what was measured here, or how to measure it."""
+    seconds = jobs.estimate(project, request) if request.methods else None
+    probe = next((job for job in jobs.list_jobs(project, "probe") if job.is_active), None)
+    if seconds is not None:
+        st.html(
+            f'<div class="gl-fact"><b>About {parts.duration(max(1.0, seconds))}</b> on this '
+            "machine, by what was measured</div>"
+        )
+    else:
+        st.html('<div class="gl-fact"><b>Time not known yet</b>: measure it, or just start</div>')
+    label = "Measure on this machine" if seconds is None else "Measure again"
+    if st.button(
+        "Measuring …" if probe else label,
+        key="train_measure",
+        icon=":material/timer:",
+        type="secondary" if seconds is None else "tertiary",
+        disabled=probe is not None or not request.methods,
+        help="Trains a few batches of each method, which takes some seconds, and keeps nothing.",
+    ):
+        jobs.start(project, probe_of(request))
+        st.rerun()
+
+
+def probe_of(request: TrainRequest) -> ProbeRequest:
+    """Return the measurement of a run."""
+    return ProbeRequest(
+        request.methods, request.preset, request.encoder, request.settings, request.seed
+    )
+
+
+def show_start(project: Project, request: TrainRequest, *, is_possible: bool) -> None:
+    """Draw the button that starts the run, or puts it in line behind the one that trains."""
+    active = train_live.training_job(project)
+    if active is not None:
+        began = f"{parts.ago(active.started_at or active.created_at)}"
+        st.caption(f"A run is in progress (started {began}). Another one waits until it is done.")
+    is_chosen = bool(request.methods)
+    if not is_chosen:
+        st.caption("Choose at least one method.")
+    if st.button(
+        "Queue this run" if active else "Start",
+        key="train_start",
+        type="primary",
+        icon=":material/playlist_add:" if active else ":material/play_arrow:",
+        disabled=not (is_possible and is_chosen),
+        width="stretch",
+    ):
+        jobs.start(project, request)
+        current.say("The run waits for its turn." if active else "The run has started.", "info")
+        st.rerun()
+
+
+def command_line(project: Project, request: TrainRequest) -> str:
+    """Return the command that trains the same."""
+    words = ["python", "-m", "engine", "train", "--project", project.id]
+    words += ["--preset", request.preset]
+    if request.encoder != "bilstm":
+        words += ["--encoder", request.encoder]
+    if request.methods and set(request.methods) != set(METHODS):
+        words += ["--methods", ",".join(request.methods)]
+    if request.seed:
+        words += ["--seed", str(request.seed)]
+    for name, value in request.settings.items():
+        words += ["--set", f"{name}={value}"]
+    return shlex.join(words)

@@ -1,0 +1,336 @@
+"""The form of the Train page: what a person chooses becomes a request for a run."""
+
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import InputError
+from engine.job_requests import TrainRequest, settings_of
+from engine.project import Project
+from engine.settings import (
+    DEFAULT_TRAINING_PRESET,
+    METHODS,
+    TRAINING_PRESETS,
+    Settings,
+    training_settings,
+)
+from ui import parts
+from ui.palette import type_colors
+from ui.state import training as state
+
+METHOD_HELP = {
+    "mpn": "Takes every unlabeled token for a non-entity. The simplest: it learns to repeat the "
+    "dictionaries, and what they miss stays missed.",
+    "mpu": "Takes unlabeled tokens for a mixture: as many of them are entities as the priors say. "
+    "Finds more than the dictionaries do.",
+    "conf_mpu": "First learns how likely each token is part of an entity, then leaves the likely "
+    "ones out of the non-entities. The paper's method; it trains two taggers.",
+}
+PRESET_HELP = {
+    "quick": "A first look. The methods differ already; scores are not the best possible.",
+    "balanced": "A good result in reasonable time.",
+    "paper": "The published settings, 100 epochs. Takes longest.",
+}
+ENCODERS = {
+    "bilstm": "BiLSTM with word vectors",
+    "transformer": "Transformer (MiniLM)",
+}
+ENCODER_HELP = (
+    "The network that reads the text. The BiLSTM is quick on a CPU; the transformer knows more "
+    "of the language and takes many times longer without a GPU."
+)
+LOSSES = {
+    "mae": "Absolute error",
+    "cross_entropy": "Cross entropy",
+    "gce": "Generalized cross entropy",
+}
+
+
+def show(project: Project) -> tuple[TrainRequest, str]:
+    """Draw the form; return what was chosen, and why that cannot be done ("" when it can)."""
+    methods = show_methods()
+    preset = show_preset()
+    encoder = st.segmented_control(
+        "Encoder",
+        list(ENCODERS),
+        default="bilstm",
+        required=True,
+        format_func=ENCODERS.__getitem__,
+        key="train_encoder",
+        help=ENCODER_HELP,
+        persist_state="session",
+    )
+    use_decisions = show_decisions(project)
+    base = training_settings(preset, str(encoder))
+    with st.expander("Advanced", key="train_advanced"):
+        priors, problem = show_priors(project)
+        changes, seed = show_settings(
+            base, f"{preset}_{encoder}", has_confidence="conf_mpu" in methods
+        )
+        st.caption(parts.plain(state.device_line(project, base)))
+    request = TrainRequest(
+        methods, preset, str(encoder), changes, seed, priors, use_decisions=use_decisions
+    )
+    return request, problem or _problem(request)
+
+
+def _problem(request: TrainRequest) -> str:
+    try:
+        settings_of(request)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+# ---- the main choices -----------------------------------------------------------------------
+
+
+def show_methods() -> tuple[str, ...]:
+    """Draw a checkbox a method, with its sentence under it."""
+    st.html('<div class="gl-label">Methods</div>')
+    chosen = []
+    for method in METHODS:
+        with st.container(gap=None):
+            is_chosen = st.checkbox(
+                parts.METHOD_NAMES[method],
+                value=True,
+                key=f"train_method_{method}",
+                persist_state="session",
+            )
+            st.html(f'<div class="gl-choice">{METHOD_HELP[method]}</div>')
+        if is_chosen:
+            chosen.append(method)
+    return tuple(chosen)
+
+
+def show_preset() -> str:
+    """Draw how thoroughly to train."""
+    return str(
+        st.radio(
+            "Preset",
+            list(TRAINING_PRESETS),
+            index=list(TRAINING_PRESETS).index(DEFAULT_TRAINING_PRESET),
+            format_func=str.capitalize,
+            captions=[PRESET_HELP[preset] for preset in TRAINING_PRESETS],
+            key="train_preset",
+            persist_state="session",
+        )
+    )
+
+
+def show_decisions(project: Project) -> bool:
+    """Draw whether to learn from what was accepted and rejected, where there is any of it."""
+    decided = [*project.decisions("check"), *project.decisions("review")]
+    count = sum(decision.verdict in ("accepted", "rejected", "edited") for decision in decided)
+    if not count:
+        return False
+    return st.checkbox(
+        f"Learn from {parts.plural(count, 'decision')} of yours",
+        value=True,
+        key="train_decisions",
+        help="What you accepted is labeled, what you rejected is known not to be an entity; both "
+        "overrule the dictionaries where you decided.",
+        persist_state="session",
+    )
+
+
+# ---- advanced -------------------------------------------------------------------------------
+
+
+def show_priors(project: Project) -> tuple[dict[str, float] | None, str]:
+    """Draw the priors; return those that were given, and what is wrong with them."""
+    known = state.priors(project)
+    st.html('<div class="gl-label">Priors</div>')
+    st.caption(
+        "The share of all tokens that belong to each type, matched or not. MPU and Conf-MPU need "
+        "it; MPN uses it as a weight."
+    )
+    table = pd.DataFrame(
+        {
+            "entity_type": [prior.entity_type for prior in known],
+            "labeled": [100 * prior.labeled_share for prior in known],
+            "prior": [None if prior.value is None else 100 * prior.value for prior in known],
+            "source": [prior.source for prior in known],
+        }
+    ).astype({"prior": float})
+    share = st.column_config.NumberColumn
+    edited = st.data_editor(
+        table,
+        column_config={
+            "entity_type": "Type",
+            "labeled": share("Labeled (%)", format="%.2f", help="Tokens that a phrase matched."),
+            "prior": share(
+                "Prior (%)",
+                format="%.2f",
+                min_value=0.0,
+                max_value=100.0,
+                step=0.01,
+                help="Click to change it (the paper's π). Empty: estimated when the run starts.",
+            ),
+            "source": "Source",
+        },
+        disabled=["entity_type", "labeled", "source"],
+        hide_index=True,
+        key=f"train_priors_{project.labels_key()}_{hash(tuple(known))}",
+    )
+    show_estimate(project)
+    for note in state.prior_notes(project):
+        st.caption(parts.plain(parts.sentence(note)))
+    return read_priors(known, edited)
+
+
+def show_estimate(project: Project) -> None:
+    """Draw the button that estimates the priors now; a run does it otherwise."""
+    if st.button(
+        "Estimate now",
+        key="train_estimate",
+        icon=":material/percent:",
+        help="Estimates the priors from the labels (TIcE), to look at before the run.",
+    ):
+        with st.spinner("Estimating the priors", show_time=True):
+            state.estimate(project)
+        st.rerun()
+
+
+def read_priors(
+    known: list[state.Prior], edited: pd.DataFrame
+) -> tuple[dict[str, float] | None, str]:
+    """Return the priors of the edited table, and what is wrong with them."""
+    values = {
+        name: None if pd.isna(value) else value / 100
+        for name, value in zip(edited["entity_type"], edited["prior"], strict=True)
+    }
+    # What was not touched is the very value that was estimated, not its percent divided again.
+    shown = {p.entity_type: p.value for p in known if p.value is not None}
+    for name, value in values.items():
+        if value is not None and name in shown and abs(value - shown[name]) < 1e-9:
+            values[name] = shown[name]
+    try:
+        return state.chosen_priors(known, values), ""
+    except InputError as error:
+        return None, str(error)
+
+
+def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[dict[str, Any], int]:
+    """Draw the settings; return those that differ from the preset's, and the seed."""
+    chosen: dict[str, Any] = {}
+    left, right = st.columns(2)
+    with left:
+        chosen["epochs"] = st.number_input(
+            "Epochs",
+            1,
+            1_000,
+            base.epochs,
+            key=f"train_epochs_{key}",
+            help="How often a run goes through the whole text.",
+        )
+        chosen["confidence_epochs"] = st.number_input(
+            "Epochs of the confidence tagger",
+            1,
+            1_000,
+            base.confidence_epochs,
+            key=f"train_confidence_epochs_{key}",
+            disabled=not has_confidence,
+            help="Conf-MPU only: how long the first tagger learns to tell entity from non-entity.",
+        )
+        chosen["learning_rate"] = st.number_input(
+            "Learning rate",
+            1e-6,
+            0.1,
+            base.learning_rate,
+            step=1e-4,
+            format="%.6g",
+            key=f"train_learning_rate_{key}",
+            help="How far each step moves the weights. Lower it if the risk jumps.",
+        )
+        seed = st.number_input(
+            "Seed",
+            0,
+            1_000_000,
+            0,
+            key="train_seed",
+            help="Another seed starts from other weights; the same seed gives the same result.",
+        )
+    with right:
+        chosen["confidence_threshold"] = st.number_input(
+            "Confidence threshold",
+            0.0,
+            1.0,
+            base.confidence_threshold,
+            step=0.05,
+            key=f"train_confidence_threshold_{key}",
+            disabled=not has_confidence,
+            help="Conf-MPU only: unlabeled tokens above it do not count as non-entities (the "
+            "paper's τ).",
+        )
+        chosen["entity_weight"] = st.number_input(
+            "Entity weight",
+            0.1,
+            1_000.0,
+            base.entity_weight,
+            step=1.0,
+            key=f"train_entity_weight_{key}",
+            help="How much labeled tokens count against unlabeled ones (the paper's γ). Raise it "
+            "when too little is found.",
+        )
+        chosen["batch_size"] = st.number_input(
+            "Sentences a batch",
+            1,
+            1_000,
+            base.batch_size,
+            key=f"train_batch_size_{key}",
+            help="How many sentences each step learns from. Lower it when memory runs out.",
+        )
+        chosen["loss"] = st.selectbox(
+            "Loss",
+            list(LOSSES),
+            index=list(LOSSES).index(base.loss),
+            format_func=LOSSES.__getitem__,
+            key=f"train_loss_{key}",
+            help="How wrong a single token counts. The paper uses the absolute error.",
+        )
+    changed = {name: value for name, value in chosen.items() if value != getattr(base, name)}
+    return changed, int(seed)
+
+
+# ---- the pre-flight box ---------------------------------------------------------------------
+
+
+def figures_html(plan: state.Plan, request: TrainRequest) -> str:
+    """Return what a run is trained on and how much it trains, as HTML."""
+    settings = _settings(request)
+    lines = [
+        f"<b>{plan.tokens:,}</b> tokens in <b>{plan.sentences:,}</b> sentences",
+        labeled_html(plan),
+    ]
+    if request.methods and settings is not None:
+        lines.append(work_html(request, settings, plan.sentences))
+    return "".join(f'<div class="gl-fact">{line}</div>' for line in lines)
+
+
+def labeled_html(plan: state.Plan) -> str:
+    """Return the labeled tokens of each type."""
+    colors = type_colors(plan.labeled)
+    items = (
+        f'<span><mark class="gl-mark" style="--type:{colors[name]}">{escape(name)}</mark> '
+        f"{count:,}</span>"
+        for name, count in plan.labeled.items()
+    )
+    return f'Labeled tokens<div class="gl-legend">{"".join(items)}</div>'
+
+
+def work_html(request: TrainRequest, settings: Settings, sentences: int) -> str:
+    """Return the epochs of each method and the steps of all."""
+    work = state.work_of(request.methods, settings, sentences)
+    epochs = " · ".join(f"{parts.METHOD_NAMES[m]} {of.epochs:,}" for m, of in work.items())
+    steps = sum(of.steps for of in work.values())
+    return f"Epochs: {epochs}<br>{steps:,} steps in all"
+
+
+def _settings(request: TrainRequest) -> Settings | None:
+    try:
+        return settings_of(request)
+    except InputError:
+        return None

@@ -1,0 +1,227 @@
+"""The runs so far: a table, one run in full, what differs between two, and how to delete one."""
+
+import pandas as pd
+import streamlit as st
+
+from engine import jobs
+from engine.project import Project
+from ui import parts
+from ui.state import current
+from ui.state import training as state
+from ui.views.train_live import STATES, show_work
+
+NAMES = {  # of what decides a run, where the plain name of the setting is no sentence
+    "methods": "Methods",
+    "preset": "Preset",
+    "encoder": "Encoder",
+    "seed": "Seed",
+    "dictionary_version": "Dictionary version",
+    "match_preset": "Matching",
+    "text": "Text (fingerprint)",
+    "learns_from_decisions": "Learns from decisions",
+    "priors": "Priors",
+}
+
+
+def show(project: Project) -> None:
+    """Draw the runs, newest first, and one of them in full."""
+    found = state.runs(project)
+    st.subheader("Runs", anchor=False)
+    if not found:
+        st.caption("No run yet. What a run found, its curves and its settings will be kept here.")
+        return
+    show_runs(project, found)
+    labels = {job.id: label_of(job) for job in found}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox(
+            "Look at a run",
+            list(labels),
+            format_func=labels.__getitem__,
+            key="history_run",
+            width=420,
+        )
+        others = [id for id in labels if id != chosen]
+        other = st.selectbox(
+            "Differences to",
+            others,
+            index=None,
+            format_func=labels.__getitem__,
+            key="history_other",
+            placeholder="Choose another run" if others else "There is no other run",
+            disabled=not others,
+            width=420,
+        )
+    by_id = {job.id: job for job in found}
+    if chosen not in by_id:  # deleted in another tab
+        return
+    if other in by_id:
+        show_differences(project, by_id[chosen], by_id[other])
+    show_card(project, by_id[chosen])
+
+
+def show_runs(project: Project, found: list[jobs.Job]) -> None:
+    """Draw the table of runs."""
+    table = state.history(project, found)
+    now = project.dictionary_version()
+    table["methods"] = [", ".join(map(_method, of)) for of in table["methods"]]
+    table["dictionaries"] = [
+        f"v{version}" if version == now else f"v{version} (now v{now})"
+        for version in table["dictionaries"]
+    ]
+    table["state"] = [STATES[name].capitalize() for name in table["state"]]
+    table["seconds"] = [
+        parts.duration(None if s != s else s) for s in table["seconds"].astype(float)
+    ]
+    columns: dict[str, object] = {
+        "started": st.column_config.DatetimeColumn("Started", format="D MMM, HH:mm"),
+        "state": "State",
+        "preset": "Preset",
+        "methods": "Methods",
+        "dictionaries": "Dictionaries",
+    }
+    for method in ("mpn", "mpu", "conf_mpu"):
+        column = f"f1_{method}"
+        table[column] = table[column].astype(float)
+        if table[column].notna().any():
+            columns[column] = st.column_config.NumberColumn(
+                f"{_method(method)} F1 (%)", format="%.1f"
+            )
+    parts.show_table(table, {**columns, "seconds": "Took"}, "table_runs")
+
+
+def label_of(job: jobs.Job) -> str:
+    """Return a run in one line, for a list of choices."""
+    methods = ", ".join(map(_method, job.request["methods"]))
+    when = parts.ago(job.started_at or job.created_at)
+    return f"{when}: {job.request['preset']}, {methods} ({STATES[job.state]}) · {job.id[-4:]}"
+
+
+def _method(name: str) -> str:
+    return parts.METHOD_NAMES.get(name, name)
+
+
+# ---- two runs -------------------------------------------------------------------------------
+
+
+def show_differences(project: Project, first: jobs.Job, second: jobs.Job) -> None:
+    """Draw what differs between two runs."""
+    table = state.differences(project, first, second)
+    if table.empty:
+        st.info("The two runs were asked for the same.")
+        return
+    table["what"] = [name_of(what) for what in table["what"]]
+    columns = {"what": "What differs", "first": f"Run {first.id[-4:]}"}
+    parts.show_table(table, {**columns, "second": f"Run {second.id[-4:]}"}, "table_differences")
+
+
+def name_of(what: str) -> str:
+    """Return a setting as a person would say it.
+
+    >>> name_of("learning_rate"), name_of("F1 of conf_mpu (%)")
+    ('Learning rate', 'F1 of Conf-MPU (%)')
+    """
+    for method, name in parts.METHOD_NAMES.items():
+        if what == f"F1 of {method} (%)":
+            return f"F1 of {name} (%)"
+    return NAMES.get(what, what.replace("_", " ").capitalize())
+
+
+# ---- one run --------------------------------------------------------------------------------
+
+
+def show_card(project: Project, job: jobs.Job) -> None:
+    """Draw one run: what became of it, its curves, its scores, its priors, its settings."""
+    with st.container(border=True, gap="small", key="run_card"):
+        st.html(f'<div class="gl-box-title">Run {job.id}</div>')
+        st.caption(parts.plain(summary(project, job)))
+        for note in jobs.job_notes(project, job.id):
+            st.caption(parts.plain(parts.sentence(note)))
+        if not job.is_active:  # an active one is drawn at the top of the page
+            show_work(project, job)
+        show_scores(project, job)
+        show_priors(project, job)
+        with st.expander("All settings", key="run_settings"):
+            described = state.described(job)
+            table = pd.DataFrame(
+                {"what": [name_of(name) for name in described], "value": described.values()}
+            )
+            parts.show_table(table, {"what": "Setting", "value": "Value"}, "table_settings")
+        show_actions(project, job)
+
+
+def summary(project: Project, job: jobs.Job) -> str:
+    """Return what became of a run, in one or two sentences."""
+    pieces = [STATES[job.state].capitalize()]
+    if (took := state.seconds(job)) is not None:
+        pieces.append(f"took {parts.duration(took)}")
+    pieces.append(f"dictionaries v{job.dictionary_version}, {job.match_preset} matching")
+    line = " · ".join(pieces)
+    if job.labels_key != project.labels_key():
+        line += ". Text, dictionaries or matching changed since"
+    if job.message and job.state in ("failed", "interrupted", "cancelled"):
+        line += f". {job.message}"
+    return parts.sentence(line)
+
+
+def show_scores(project: Project, job: jobs.Job) -> None:
+    """Draw the scores of the methods beside the dictionaries' own, where there was gold."""
+    found = state.scores(project, job)
+    if not found:
+        return
+    rows = [
+        {"method": _method(method), **{k: _percent(of["overall"].get(k)) for k in _SHARES}}
+        | {"predicted": of["overall"].get("predicted"), "support": of["overall"].get("support")}
+        for method, of in found.items()
+    ]
+    share = st.column_config.NumberColumn
+    columns: dict[str, object] = {"method": "Method"}
+    columns |= {k: share(heading, format="%.1f") for k, heading in _SHARES.items()}
+    columns |= {"predicted": "Found", "support": "In gold"}
+    parts.show_table(pd.DataFrame(rows), columns, "table_run_scores")
+
+
+_SHARES = {"precision": "Precision (%)", "recall": "Recall (%)", "f1": "F1 (%)"}
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def show_priors(project: Project, job: jobs.Job) -> None:
+    """Draw the priors that the run was trained with."""
+    priors = jobs.priors_of(project, job.id)
+    if priors.empty:
+        return
+    share = st.column_config.NumberColumn
+    table = priors.assign(
+        value=100 * priors["value"].astype(float),
+        labeled_share=100 * priors["labeled_share"].astype(float),
+    )
+    columns = {
+        "entity_type": "Type",
+        "labeled_share": share("Labeled (%)", format="%.2f"),
+        "value": share("Prior (%)", format="%.2f"),
+        "source": "Source of the prior",
+    }
+    parts.show_table(table, columns, "table_run_priors")
+
+
+def show_actions(project: Project, job: jobs.Job) -> None:
+    """Draw what can be done with a run that has ended."""
+    if job.is_active:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if job.can_resume and st.button(
+            "Resume this run", key="history_resume", icon=":material/play_arrow:"
+        ):
+            jobs.resume(project, job.id)
+            current.say("The run goes on.", "info")
+            st.rerun()
+        if job.state == "done":
+            parts.page_link("Compare its methods", "compare", icon=":material/compare_arrows:")
+        with st.popover("Delete", icon=":material/delete:"):
+            st.write("Delete this run, its taggers and what they found? Curves, too.")
+            if st.button("Delete for good", key="history_delete", type="primary"):
+                jobs.delete_job(project, job.id)
+                current.say("The run was deleted.", "info")
+                st.rerun()

@@ -1,0 +1,274 @@
+"""A run while it trains, and what is left of it: progress, stages, curves, its log."""
+
+import pandas as pd
+import streamlit as st
+
+from engine import jobs
+from engine.job_requests import QUEUED_KINDS
+from engine.project import Project
+from ui import charts_training as charts
+from ui import parts
+from ui.chart_style import CONFIG
+from ui.state import current
+from ui.state import training as state
+
+EVERY = "2s"
+LOG_LINES = 200
+STAGES = {  # what a job does, by the stage it reports
+    "waiting": "Waiting for its turn",
+    "reading": "Reading the text",
+    "labels": "Matching the dictionaries",
+    "prepare": "Reading, matching, estimating priors",
+    "priors": "Estimating the priors",
+    "confidence": "Learning how likely each token is an entity",
+    "training": "Training",
+    "predict": "Finding entities and scoring them",
+    "done": "Done",
+}
+STATES = {
+    "queued": "waiting",
+    "running": "running",
+    "stopping": "stopping",
+    "cancelled": "cancelled",
+    "failed": "failed",
+    "interrupted": "interrupted",
+    "done": "done",
+}
+_MARKS = {"done": "✓", "running": "●", "waiting": "○"}
+
+
+def show(project: Project) -> None:
+    """Draw the run that trains, or what became of the latest one when it did not get to its end."""
+    job = training_job(project)
+    if job is None:
+        show_unfinished(project)
+    elif job.kind != "train":
+        st.info("Coverage curves are being trained; a run started now waits until they are done.")
+        parts.page_link("See the curves", "curves", icon=":material/arrow_forward:")
+    else:
+        st.subheader("Run in progress", anchor=False)
+        watch(project, job.id)
+
+
+def training_job(project: Project) -> jobs.Job | None:
+    """Return the job that trains, or that is next to; None when a new one would begin at once."""
+    active = [job for job in jobs.list_jobs(project) if job.is_active and job.kind in QUEUED_KINDS]
+    active.reverse()  # oldest first
+    return min(active, key=lambda job: job.state == "queued", default=None)
+
+
+def watch(project: Project, id: str) -> None:
+    """Draw a run again and again until it ends; then draw the whole page once."""
+
+    @st.fragment(run_every=EVERY)
+    def panel() -> None:
+        job = jobs.get_job(project, id)
+        if not job.is_active:
+            st.rerun()
+        with st.container(border=True, gap="small", key="train_live"):
+            show_progress(job)
+            show_cancel(project, job)
+            show_waiting(project, job)
+            show_work(project, job)
+
+    panel()
+
+
+# ---- progress -------------------------------------------------------------------------------
+
+
+def show_progress(job: jobs.Job) -> None:
+    """Draw what the run does now, how far it is, and how long it will take."""
+    st.progress(min(1.0, max(0.0, job.share)), text=progress_text(job))
+
+
+def progress_text(job: jobs.Job) -> str:
+    """Return where a run is, in one line."""
+    if job.state == "stopping":
+        return "Stopping; finished epochs are kept"
+    doing = STAGES.get(job.stage, job.stage.capitalize())
+    if job.method and job.stage in ("confidence", "training"):
+        doing = f"{parts.METHOD_NAMES.get(job.method, job.method)}: {doing.lower()}"
+    pieces = [f"{100 * job.share:.0f} %", doing]
+    elapsed = state.seconds(job)
+    if elapsed is not None:
+        pieces.append(f"{parts.duration(elapsed)} so far")
+    if job.seconds_left is not None:
+        pieces.append(f"about {parts.duration(max(1.0, job.seconds_left))} to go")
+    return parts.plain(" · ".join(pieces))
+
+
+def show_cancel(project: Project, job: jobs.Job) -> None:
+    """Draw the button that stops the run, and say that the page may be closed."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button(
+            "Cancel",
+            key="train_cancel",
+            icon=":material/stop_circle:",
+            disabled=job.state == "stopping",
+            help="Stops within seconds. Finished epochs are kept, and Resume goes on from there.",
+        ):
+            jobs.cancel(project, job.id)
+            st.rerun()
+        st.caption(
+            "You can close this page: the run goes on, and is here when you come back.",
+            width="content",
+        )
+    if job.message:
+        st.caption(parts.plain(parts.sentence(job.message)))
+
+
+def show_waiting(project: Project, job: jobs.Job) -> None:
+    """Draw the runs that wait behind this one."""
+    waiting = [
+        other
+        for other in jobs.list_jobs(project)
+        if other.state == "queued" and other.kind in QUEUED_KINDS and other.id != job.id
+    ]
+    for other in reversed(waiting):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"Waiting: {describe(other)}", width="content")
+            if st.button("Take out of the queue", key=f"train_cancel_{other.id}", type="tertiary"):
+                jobs.cancel(project, other.id)
+                st.rerun()
+
+
+def describe(job: jobs.Job) -> str:
+    """Return a job in a few words: what, how, when."""
+    if job.kind != "train":
+        return f"coverage curves, asked for {parts.ago(job.created_at)}"
+    methods = ", ".join(parts.METHOD_NAMES.get(m, m) for m in job.request["methods"])
+    return f"{job.request['preset']} run of {methods}, asked for {parts.ago(job.created_at)}"
+
+
+# ---- an end before the end ------------------------------------------------------------------
+
+
+def show_unfinished(project: Project) -> None:
+    """Say why the latest run did not get to its end, and offer to go on."""
+    latest = next(iter(state.runs(project)), None)
+    if latest is None or not latest.can_resume:
+        return
+    said = {"cancelled": st.info, "interrupted": st.warning, "failed": st.error}[latest.state]
+    why = parts.sentence(latest.message) if latest.message else ""
+    said(parts.plain(f"The latest run was {STATES[latest.state]}. {why}".strip()))
+    if st.button(
+        "Resume",
+        key="train_resume",
+        icon=":material/play_arrow:",
+        help="Goes on after the last finished epoch.",
+    ):
+        jobs.resume(project, latest.id)
+        current.say("The run goes on.", "info")
+        st.rerun()
+
+
+# ---- stages and curves ----------------------------------------------------------------------
+
+
+def show_work(project: Project, job: jobs.Job) -> None:
+    """Draw the stages of a run and, beside them, its curves; the same while and after it trains."""
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width=270):
+            st.html(stages_html(jobs.stages(project, job.id)))
+        with st.container(width=650):
+            show_curves(project, job)
+
+
+def stages_html(stages: list[jobs.Stage]) -> str:
+    """Return the stages as a list, each with a sign of how far it is."""
+    items = []
+    for stage in stages:
+        share = f" {100 * stage.share:.0f} %" if stage.state == "running" and stage.share else ""
+        items.append(
+            f'<li class="gl-stage gl-stage-{stage.state}"><span aria-label="{stage.state}">'
+            f"{_MARKS[stage.state]}</span> {stage_name(stage)}{share}</li>"
+        )
+    return f'<ol class="gl-stages">{"".join(items)}</ol>'
+
+
+def stage_name(stage: jobs.Stage) -> str:
+    """Return what a stage does, in a few words."""
+    method = parts.METHOD_NAMES.get(stage.method, stage.method)
+    return {
+        "prepare": "Labels and priors",
+        "confidence": f"{method}: confidence",
+        "training": f"{method}: tagger",
+        "predict": "Find and score entities",
+    }[stage.name]
+
+
+def show_curves(project: Project, job: jobs.Job) -> None:
+    """Draw the curves of a run, the confidence of its tokens, and its log, a tab each."""
+    epochs = jobs.epochs(project, job.id)
+    of_risk, of_parts, of_bound, of_confidence, of_log = st.tabs(
+        ["Risk", "Parts", "Bound", "Confidence", "Log"], key=f"run_tabs_{job.id}"
+    )
+    training = epochs[epochs["stage"] == "training"]
+    with of_risk:
+        show_curve(training, "risk", "Risk", f"run_risk_{job.id}")
+        st.caption("What training lowers. Methods have different risks: compare shapes only.")
+    with of_parts:
+        show_parts(training, job.id)
+    with of_bound:
+        show_curve(training, "bounded", "Share of batches (%)", f"run_bound_{job.id}", percent=True)
+        st.caption(
+            "How often the negative part would have fallen below zero and was held there. Always "
+            "is a sign of priors that are too high."
+        )
+    with of_confidence:
+        show_confidence(project, job, epochs[epochs["stage"] == "confidence"])
+    with of_log:
+        lines = jobs.log_tail(project, job.id, LOG_LINES)
+        st.code("\n".join(lines) or "Nothing yet.", language=None, height=300, wrap_lines=True)
+
+
+def show_curve(
+    epochs: pd.DataFrame,
+    column: str,
+    title: str,
+    key: str,
+    *,
+    percent: bool = False,
+    y_range: tuple[float, float] | None = None,
+) -> None:
+    """Draw one column of the epochs, or say when it will be there."""
+    if epochs.empty:
+        st.caption("Drawn after the first epoch.")
+        return
+    figure = charts.epochs_figure(
+        epochs, column, parts.METHOD_NAMES, title=title, percent=percent, y_range=y_range
+    )
+    st.plotly_chart(figure, key=key, config=CONFIG)
+
+
+def show_parts(epochs: pd.DataFrame, id: str) -> None:
+    """Draw the two parts of the risk on the same scale."""
+    y_range = charts.common_range(epochs, ("positive", "negative"))
+    show_curve(epochs, "positive", "Positive part", f"run_positive_{id}", y_range=y_range)
+    if epochs.empty:
+        return
+    show_curve(epochs, "negative", "Negative part", f"run_negative_{id}", y_range=y_range)
+    st.caption(
+        "The risk is their sum: how wrong the labeled tokens are taken, and how wrong the others."
+    )
+
+
+def show_confidence(project: Project, job: jobs.Job, epochs: pd.DataFrame) -> None:
+    """Draw how sure the first tagger of Conf-MPU is, and how it came to be."""
+    if "conf_mpu" not in job.request["methods"]:
+        st.caption("Only Conf-MPU learns a confidence, and it is not part of this run.")
+        return
+    histogram = jobs.confidence_histogram(project, job.id)
+    if histogram is None:
+        st.caption("Drawn when the confidence tagger is trained.")
+    else:
+        threshold = state.threshold(job)
+        figure = charts.confidence_figure(histogram, threshold)
+        st.plotly_chart(figure, key=f"run_confidence_{job.id}", config=CONFIG)
+        st.caption(
+            "Labeled tokens should stand right, most unlabeled ones left. Unlabeled tokens right "
+            "of the threshold are left out of the non-entities."
+        )
+    if not epochs.empty:
+        show_curve(epochs, "risk", "Risk of the confidence tagger", f"run_confidence_risk_{job.id}")
