@@ -101,16 +101,18 @@ def dictionary_candidates(
 
     Surfaces that match alike under `options` are one; the most frequent spelling stands for all.
     rank = count * mean_score, where an entity without a score counts as 1. Surfaces that were
-    rejected in review more often than accepted are left out. `contexts`: up to three, as lists.
+    rejected in review more often than accepted are left out, and so is mere punctuation.
+    `contexts`: up to three, as lists.
     """
     verdicts = _verdicts(decisions, options)
     candidates: dict[tuple[str, str], _Candidate] = {}
-    known_folds: dict[str, str] = {}  # surface -> its fold, "" when the dictionaries hold it
+    known_folds: dict[str, str] = {}  # surface -> its fold, "" for what is not to be added
     for document in documents:
         for entity in entities.get(document.id, ()):
             surface = document.text[entity.start : entity.end]
             if surface not in known_folds:
-                known_folds[surface] = "" if surface in known else fold_surface(surface, options)
+                is_new = any(map(str.isalnum, surface)) and surface not in known
+                known_folds[surface] = fold_surface(surface, options) if is_new else ""
             key = (known_folds[surface], entity.entity_type)
             if not key[0] or verdicts[key]["rejected"] > verdicts[key]["accepted"]:
                 continue

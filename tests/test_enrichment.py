@@ -105,6 +105,12 @@ def test_what_was_rejected_more_often_than_accepted_is_left_out():
     assert rows(both, "phrase", "accepted", "rejected") == [("itching", 0, 0), ("rash", 1, 1)]
 
 
+def test_punctuation_is_no_candidate():
+    document = make_document("d", "IL - 2")
+    table = candidates(document, found(document, ("-", "Chemical", 1.0), ("2", "Chemical", 1.0)))
+    assert table["phrase"].tolist() == ["2"]
+
+
 def test_nothing_found_is_an_empty_table_with_all_columns():
     table = candidates(make_document("d", "Nothing."), {})
     assert len(table) == 0 and "contexts" in table and "rank" in table

@@ -1,0 +1,71 @@
+"""Projects with a finished run, without training: what the process of a job would have written."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from engine import jobs
+from engine.files import SourceFile
+from engine.formats import write_corpus
+from engine.job_store import Job, writing_jobs
+from engine.project import Project
+from engine.project_store import now
+from engine.text import Corpus, Entity
+from engine.workspace import create_project
+
+TEXT = b"He had gout and chronic kidney disease. Lead was found. Nothing else.\n"
+#        0      7        16     24     31        40
+FOUND: Mapping[str, Sequence[tuple[str, str, float]]] = {
+    "conf_mpu": [
+        ("gout", "Disease", 0.99),
+        ("chronic kidney disease", "Disease", 0.7),
+        ("Nothing", "Chemical", 0.55),
+    ],
+    "mpu": [("gout", "Disease", 0.97), ("kidney disease", "Disease", 0.8)],
+}
+
+
+def make_project(
+    text: bytes = TEXT,
+    *,
+    name: str = "Trial",
+    file_name: str = "notes.txt",
+    dictionaries: Mapping[str, bytes] | None = None,
+) -> Project:
+    """Return a project with one text and two small dictionaries."""
+    project = create_project(name)
+    project.add_text([SourceFile(file_name, text)])
+    given = {"Disease.txt": b"gout\n", "Chemical.txt": b"lead\n"}
+    files = (given if dictionaries is None else dictionaries).items()
+    project.add_dictionaries([SourceFile(name, data) for name, data in files])
+    return project
+
+
+def finish_run(
+    project: Project, found: Mapping[str, Sequence[tuple[str, str, float]]] = FOUND
+) -> Job:
+    """Return a training job that is done: each method found these (surface, type, score)."""
+    document = project.corpus().documents[0]
+    job = jobs.create(project, jobs.TrainRequest(methods=tuple(found), preset="quick"))
+    for method, finds in found.items():
+        entities = []
+        for surface, entity_type, score in finds:
+            start = document.text.index(surface)
+            end = start + len(surface)
+            entities.append(Entity(start, end, entity_type, score, method, run_id=job.id))
+        folder = jobs.run_folder(job, method)
+        folder.mkdir(parents=True)
+        corpus = Corpus((document,), {document.id: tuple(entities)})
+        write_corpus(corpus, folder / "predictions.csv")
+        (folder / "run.json").write_text(json.dumps({"run_id": folder.name}), encoding="utf-8")
+    return end_job(project, job)
+
+
+def end_job(project: Project, job: Job, state: str = "done", message: str = "") -> Job:
+    """Write that a job has ended."""
+    with writing_jobs(project.folder) as db:
+        db.execute(
+            "UPDATE jobs SET state = ?, stage = 'done', share = 1, message = ?, started_at = ?, "
+            "finished_at = ? WHERE id = ?",
+            (state, message, now(), now(), job.id),
+        )
+    return jobs.get_job(project, job.id)

@@ -1,0 +1,243 @@
+import pytest
+
+from engine import jobs
+from engine.dictionary import Phrase
+from engine.workspace import create_project
+from tests.app.finished_runs import FOUND, finish_run, make_project
+from tests.app.pages import open_page
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+
+
+@pytest.fixture
+def project():
+    return make_project()
+
+
+@pytest.fixture
+def reviewed(project):
+    finish_run(project)
+    return project
+
+
+def show(project, **query):
+    page = open_page("review", project.id, **query).run()
+    return checked(page)
+
+
+def checked(page):
+    assert not page.exception and not page.error
+    return page
+
+
+def press(page, key):
+    return checked(page.button(key=key).click().run())
+
+
+def choose(page, order):
+    return checked(page.selectbox(key="review_order").set_value(order).run())
+
+
+def card(page):
+    shown = next(of.value for of in page.html if 'class="gl-card"' in of.value)
+    return shown.partition("<mark")[2].partition(">")[2].partition("</mark>")[0]
+
+
+def progress(page):
+    return page.get("progress")[0].proto.text
+
+
+def verdicts(project):
+    return [(d.surface, d.entity_type, d.verdict) for d in project.decisions("review")]
+
+
+def test_page_says_what_is_missing_before_there_is_anything():
+    page = show(create_project("Empty"))
+    assert any("There is no text" in of.value for of in page.html)
+    assert not page.tabs
+
+
+def test_without_a_run_matches_of_the_dictionaries_can_be_reviewed(project):
+    page = show(project)
+    assert any("none is trained yet" in of.value for of in page.html)
+    page = choose(page, "random")
+    assert progress(page) == "0 of 2"
+    press(page, "review_accept")
+    assert len(project.decisions("review")) == 1
+
+
+def test_card_shows_the_item_and_every_opinion(reviewed):
+    page = choose(show(reviewed), "uncertain")
+    assert card(page) == 'Nothing<span class="gl-type">Chemical</span>'
+    opinions = next(
+        of.value for of in page.html if "gl-opinions" in of.value and "<th>" in of.value
+    )
+    assert opinions.index("Conf-MPU") < opinions.index("MPU</th>") < opinions.index("Dictionary")
+    assert "0.55" in opinions and "nothing here" in opinions
+    assert "does not know the phrase" in opinions
+    assert any("Found once" in of.value for of in page.caption)
+
+
+def test_every_decision_is_stored_at_once_and_the_next_item_comes(reviewed):
+    page = choose(show(reviewed), "uncertain")  # Nothing .55, chronic … .7, kidney … .8, gout .99
+    page = press(page, "review_reject")
+    assert verdicts(reviewed) == [("Nothing", "Chemical", "rejected")]
+    assert progress(page) == "1 of 4, 0 % accepted"
+    page = press(page, "review_accept")
+    # Accepting "chronic kidney disease" settles "kidney disease".
+    assert progress(page) == "3 of 4, 50 % accepted"
+    assert card(page).startswith("gout")
+    page = press(page, "review_skip")
+    assert progress(page) == "4 of 4, 50 % accepted, 1 skipped"
+    assert any("All of these are decided" in of.value for of in page.html)
+
+
+def test_a_refreshed_page_goes_on_where_it_was(reviewed):
+    page = press(choose(show(reviewed), "uncertain"), "review_accept")
+    again = show(reviewed)
+    assert again.selectbox(key="review_order").value == "uncertain"
+    assert card(again) == card(page) and progress(again) == progress(page)
+
+
+def test_undo_takes_back_one_decision_after_the_other(reviewed):
+    page = choose(show(reviewed), "uncertain")
+    assert page.button(key="review_undo").disabled
+    page = press(press(page, "review_accept"), "review_accept")
+    page = press(page, "review_undo")
+    assert verdicts(reviewed) == [("Nothing", "Chemical", "accepted")]
+    press(page, "review_undo")
+    assert verdicts(reviewed) == []
+
+
+def test_a_type_can_be_changed_by_its_key(reviewed):
+    page = choose(show(reviewed), "uncertain")
+    buttons = {page.button(key=f"review_type_{i}").label: page.button(key=f"review_type_{i}")
+               for i in (1, 2)}  # fmt: skip
+    assert list(buttons) == ["Chemical", "Disease"]
+    assert buttons["Chemical"].disabled  # it is one already
+    assert page.button(key="review_type_2").proto.shortcut == "2"
+    press(page, "review_type_2")
+    decision = reviewed.decisions("review")[0]
+    assert (decision.verdict, decision.new_type) == ("edited", "Disease")
+    assert (decision.new_start, decision.new_end) == (decision.start, decision.end)
+
+
+def test_words_can_be_added_and_left_out(reviewed):
+    page = choose(show(reviewed), "uncertain")
+    page = press(press(page, "review_reject"), "review_edit_button")  # chronic kidney disease
+    page = press(page, "review_begin_later")
+    page = press(page, "review_end_later")
+    page = press(page, "review_end_earlier")
+    press(page, "review_save")
+    decision = reviewed.decisions("review")[-1]
+    text = reviewed.corpus().documents[0].text
+    assert decision.surface == "chronic kidney disease"
+    assert text[decision.new_start : decision.new_end] == "kidney disease"
+    assert decision.new_type == "Disease"
+
+
+def test_an_edit_can_be_left_and_an_unchanged_one_is_an_acceptance(reviewed):
+    page = choose(show(reviewed), "uncertain")
+    page = press(press(page, "review_edit_button"), "review_cancel")
+    assert verdicts(reviewed) == [] and page.button(key="review_accept")
+    press(press(page, "review_edit_button"), "review_save")
+    assert verdicts(reviewed) == [("Nothing", "Chemical", "accepted")]
+
+
+def test_a_word_cannot_be_taken_from_a_single_one(reviewed):
+    page = press(choose(show(reviewed), "uncertain"), "review_edit_button")
+    assert page.button(key="review_begin_later").disabled
+    assert page.button(key="review_end_earlier").disabled
+
+
+def test_keys_are_shown_on_the_buttons(reviewed):
+    page = show(reviewed)
+    keys = {"accept": "y", "reject": "n", "edit_button": "e", "skip": "s", "undo": "z"}
+    shown = {name: page.button(key=f"review_{name}").proto.shortcut for name in keys}
+    assert shown == keys
+
+
+def test_many_are_accepted_at_once_and_taken_back_at_once(reviewed):
+    page = choose(show(reviewed), "uncertain")
+    page = checked(page.slider(key="review_least_score").set_value(0.7).run())
+    assert page.button(key="review_accept_many").label == "Accept 2 items"
+    page = press(page, "review_accept_many")
+    assert sorted(verdicts(reviewed)) == [
+        ("chronic kidney disease", "Disease", "accepted"),
+        ("gout", "Disease", "accepted"),
+    ]
+    press(page, "review_undo")
+    assert verdicts(reviewed) == []
+
+
+def test_candidates_become_a_new_version_of_the_dictionaries(reviewed):
+    page = show(reviewed)
+    page.session_state["review_tab"] = "Dictionary candidates"
+    page = checked(page.run())
+    page = checked(page.number_input(key="review_candidate_count").set_value(1).run())
+    table = page.dataframe[0].value
+    assert table["phrase"].tolist() == ["chronic kidney disease", "Nothing"]
+    page.session_state["review_candidates"] = {"selection": {"rows": [0], "columns": []}}
+    page = checked(page.run())
+    page = press(page, "review_add_phrases")
+    assert [d.name for d in reviewed.dictionaries()] == [
+        "Disease.txt",
+        "Chemical.txt",
+        "From review",
+    ]
+    assert reviewed.dictionaries()[2].phrases == (Phrase("chronic kidney disease", "Disease"),)
+    assert reviewed.dictionary_history()[0].reason == "1 phrase from review"
+    assert any("version 2" in of.value for of in page.success)
+
+
+def test_candidates_need_a_run(project):
+    page = show(project)
+    page.session_state["review_tab"] = "Dictionary candidates"
+    page = checked(page.run())
+    assert any("what a trained method finds" in of.value for of in page.html)
+
+
+def test_decisions_are_listed(reviewed):
+    page = press(choose(show(reviewed), "uncertain"), "review_type_2")
+    page.session_state["review_tab"] = "Decisions"
+    page = checked(page.run())
+    row = page.dataframe[0].value.iloc[0]
+    assert (row["verdict"], row["text"], row["changed"]) == ("Edited", "Nothing", "Disease")
+    assert row["source"] == "Conf-MPU"
+
+
+def test_training_again_uses_the_decisions_and_the_runs_settings(reviewed, monkeypatch):
+    started = []
+    monkeypatch.setattr(jobs, "start", lambda project, request: started.append(request))
+    page = show(reviewed)
+    assert page.button(key="review_train").disabled
+    page = press(page, "review_accept")
+    assert page.button(key="review_train").label == "Train again with 1 decision"
+    page.button(key="review_train").click().run()
+    assert len(started) == 1
+    assert started[0].use_decisions and started[0].preset == "quick"
+    assert started[0].methods == tuple(FOUND)
+
+
+def test_a_run_older_than_the_dictionaries_is_said_to_be(reviewed):
+    reviewed.save_dictionaries(reviewed.dictionaries()[:1], "less")
+    page = show(reviewed)
+    assert any("changed after this run" in of.value for of in page.caption)
+
+
+def test_another_run_can_be_chosen(reviewed):
+    finish_run(reviewed, {"mpn": [("Lead", "Chemical", 0.6)]})
+    page = choose(show(reviewed), "uncertain")
+    assert card(page).startswith("Lead")
+    older = page.selectbox(key="review_run").options[1]
+    page = checked(page.selectbox(key="review_run").select(older).run())
+    assert card(page).startswith("Nothing")
+
+
+def test_a_stored_choice_that_does_not_fit_is_passed_over(reviewed):
+    reviewed.set_choice("review", {"order": "best", "size": 99_999, "run": "gone"})
+    page = show(reviewed)
+    assert page.number_input(key="review_size").value == 1_000

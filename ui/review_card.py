@@ -1,0 +1,158 @@
+"""An item of the review becomes escaped HTML: its sentence in context, and what methods say."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from engine import Document, Sentence
+from engine.review import DICTIONARY, Item
+from ui.highlight import Mark, highlight
+from ui.parts import METHOD_NAMES
+
+STYLE = """<style>
+.gl-card { line-height: 1.8; max-width: 46rem; overflow-wrap: anywhere; }
+.gl-card-text { font-size: 1.15rem; }
+.gl-around { opacity: .55; font-size: .95rem; }
+.gl-where { font-size: .8rem; font-weight: 600; opacity: .7; padding-bottom: .3rem; }
+.gl-opinions { border-collapse: collapse; font-size: .9rem; margin: 0; }
+.gl-opinions th, .gl-opinions td { text-align: left; font-weight: 400; border: none;
+  padding: .15rem 1.2rem .15rem 0; vertical-align: baseline; overflow-wrap: anywhere; }
+.gl-opinions th { white-space: nowrap; font-weight: 600; }
+.gl-opinions td:last-child { text-align: right; font-variant-numeric: tabular-nums; padding: 0; }
+.gl-opinions thead td { font-size: .78rem; opacity: .65; }
+.gl-none { opacity: .6; }
+</style>"""
+_LONGEST_AROUND = 240  # characters of the sentences before and after
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The sentence (or sentences) that an item stands in, and its tokens by document offsets."""
+
+    start: int
+    end: int
+    tokens: tuple[tuple[int, int], ...]
+    before: str  # the sentence before, "" at the beginning
+    after: str
+    number: int  # of the sentence, 1-based in its document
+
+
+def passage(document: Document, item: Item) -> Passage:
+    """Return where an item stands; one that runs over a sentence's end has both sentences."""
+    inside = [
+        i for i, s in enumerate(document.sentences) if s.start < item.end and item.start < s.end
+    ]
+    if not inside:  # white space between sentences
+        return Passage(item.start, item.end, ((item.start, item.end),), "", "", 0)
+    first, last = inside[0], inside[-1]
+    tokens = [place for i in inside for place in _places(document.sentences[i])]
+    before = document.sentences[first - 1].text if first > 0 else ""
+    following = document.sentences[last + 1 : last + 2]
+    return Passage(
+        min(document.sentences[first].start, item.start),
+        max(document.sentences[last].end, item.end),
+        tuple(tokens),
+        before,
+        following[0].text if following else "",
+        first + 1,
+    )
+
+
+def covered(of: Passage, item: Item) -> tuple[int, int]:
+    """Return the first and the last token that the item touches."""
+    touched = [
+        i for i, (start, end) in enumerate(of.tokens) if start < item.end and item.start < end
+    ]
+    return (touched[0], touched[-1]) if touched else (0, 0)
+
+
+def _places(sentence: Sentence) -> list[tuple[int, int]]:
+    return [
+        (sentence.start + start, sentence.start + start + len(token))
+        for token, start in zip(sentence.tokens, sentence.starts, strict=True)
+    ]
+
+
+def card(document: Document, of: Passage, mark: Mark, colors: Mapping[str, str]) -> str:
+    """Return the passage with one stretch marked; `mark` is in document offsets."""
+    text = document.text[of.start : of.end]
+    start, end = mark.start - of.start, mark.end - of.start
+    shown = highlight(text, [Mark(start, end, mark.entity_type)], colors)
+    before = of.before[-_LONGEST_AROUND:]
+    before = before if before == of.before else f"…{before}"
+    after = of.after[:_LONGEST_AROUND]
+    after = after if after == of.after else f"{after}…"
+    where = f"{document.id}, sentence {of.number:,}" if of.number else document.id
+    return (
+        f'<div class="gl-card" dir="auto"><div class="gl-where">{escape(where)}</div>'
+        f'<span class="gl-around">{escape(before)} </span>'
+        f'<span class="gl-card-text">{shown}</span>'
+        f'<span class="gl-around"> {escape(after)}</span></div>'
+    )
+
+
+def opinions(item: Item, document: Document, colors: Mapping[str, str]) -> str:
+    """Return a row a method: what it finds here, and how sure it is."""
+    rows = []
+    for method, entity in item.opinions:
+        name = escape(METHOD_NAMES.get(method, method))
+        if entity is None:
+            said = f'<span class="gl-none">{escape(_silence(method, item))}</span>'
+            score = ""
+        else:
+            surface = document.text[entity.start : entity.end]
+            whole = [Mark(0, len(surface), entity.entity_type)]
+            said = highlight(surface, whole, colors)
+            score = "" if entity.score is None else f"{entity.score:.2f}"
+        rows.append(f"<tr><th>{name}</th><td>{said}</td><td>{score}</td></tr>")
+    head = "<tr><td></td><td>finds here</td><td>Score</td></tr>"
+    return f'<table class="gl-opinions"><thead>{head}</thead>{"".join(rows)}</table>'
+
+
+def _silence(method: str, item: Item) -> str:
+    if method != DICTIONARY:
+        return "nothing here"
+    return "knows the phrase, no match here" if item.is_known else "does not know the phrase"
+
+
+def chips(document: Document, of: Passage, first: int, last: int, color: str) -> str:
+    """Return the passage as tokens one by one, those from `first` to `last` marked."""
+    pieces = []
+    for i, (start, end) in enumerate(of.tokens):
+        look = f' style="--type:{color}"' if first <= i <= last else ""
+        name = "gl-mark" if first <= i <= last else "gl-token"
+        pieces.append(f'<span class="{name}"{look}>{escape(document.text[start:end])}</span>')
+    return f'<div class="gl-card gl-card-text" dir="auto">{" ".join(pieces)}</div>'
+
+
+def history(counts: Mapping[str, int], finds: tuple[int, int]) -> str:
+    """Return what is known about a phrase, as a sentence.
+
+    >>> history({"accepted": 2, "rejected": 1}, (14, 9))
+    'Found 14 times in 9 documents. Until now accepted twice, rejected once.'
+    >>> history({}, (1, 1))
+    'Found once, here. Nothing was decided about it until now.'
+    """
+    number, documents = finds
+    where = "here" if number == 1 else f"in {documents:,} document{'s'[: documents != 1]}"
+    found = f"Found {_times(number)}{', ' if number == 1 else ' '}{where}."
+    told = [
+        f"{verdict} {_times(counts[verdict])}"
+        for verdict in ("accepted", "rejected", "edited")
+        if counts.get(verdict)
+    ]
+    said = f"Until now {', '.join(told)}." if told else "Nothing was decided about it until now."
+    return f"{found} {said}"
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
+
+
+def type_keys(types: Sequence[str]) -> dict[str, str]:
+    """Return the key that gives an item each type: 1 to 9, in the order of names.
+
+    >>> type_keys(["Disease", "Chemical"])
+    {'Chemical': '1', 'Disease': '2'}
+    """
+    return {name: str(number) for number, name in enumerate(sorted(types)[:9], start=1)}

@@ -1,0 +1,143 @@
+"""What was found in a project's text, and by whom: runs, dictionaries, people; kept by content.
+
+Cached as resources, shared by all visitors and never copied; no view changes them in place.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+import engine
+from engine import jobs
+from engine.decisions import Decision
+from engine.enrichment import KnownPhrases, known_phrases
+from engine.job_results import PREDICTIONS
+from engine.jobs import Job, Results
+from engine.project import Project
+from engine.reviewed import reviewed_entities
+from engine.settings import MATCH_PRESETS, MatchOptions
+from ui.state import corpus, labels
+
+EntitiesByDocument = Mapping[str, Sequence[engine.Entity]]
+TRUST = ("conf_mpu", "mpu", "mpn")  # which method's word counts first; others come after
+_KEPT = 4
+
+
+# ---- runs -----------------------------------------------------------------------------------
+
+
+def runs(project: Project) -> list[Job]:
+    """Return the training jobs that have found something, newest first."""
+    return [job for job in jobs.list_jobs(project, "train") if methods_of(job)]
+
+
+def methods_of(job: Job) -> list[str]:
+    """Return the methods whose entities are there, the most trusted first."""
+    done = [m for m in job.request["methods"] if (jobs.run_folder(job, m) / PREDICTIONS).exists()]
+    return sorted(done, key=lambda m: (TRUST.index(m) if m in TRUST else len(TRUST), m))
+
+
+def results(project: Project, job: Job) -> Results:
+    """Return what the methods of a run found."""
+    return _results((project.id, job.id, job.attempt, *methods_of(job)), project)
+
+
+def run_names(runs: Sequence[Job]) -> dict[str, str]:
+    """Return a name for each run, by id: when it was started, and how it trains.
+
+    No two are the same: Streamlit tells options apart by what they look like.
+    """
+    names = {job.id: f"{job.created_at:%-d %b %Y, %H:%M} ({job.request['preset']})" for job in runs}
+    counts = Counter(names.values())
+    return {id: f"{name} {id[-4:]}" if counts[name] > 1 else name for id, name in names.items()}
+
+
+def is_outdated(project: Project, job: Job) -> bool:
+    """Return whether text, dictionaries or matching were changed since the run."""
+    return job.labels_key != project.labels_key()
+
+
+# ---- sets of entities -----------------------------------------------------------------------
+
+
+def matched(project: Project) -> EntitiesByDocument:
+    """Return what the dictionaries match."""
+    return _matched((project.id, project.labels_key()), project)
+
+
+def by_method(project: Project, job: Job | None) -> dict[str, EntitiesByDocument]:
+    """Return the sets of a run, the most trusted method first, and the dictionaries' last."""
+    found: dict[str, EntitiesByDocument] = {}
+    if job is not None:
+        entities = results(project, job).entities
+        found = {method: entities[method] for method in methods_of(job)}
+    if project.dictionary_version():
+        found["dictionary"] = matched(project)
+    return found
+
+
+def reviewed(project: Project, job: Job | None, method: str) -> EntitiesByDocument:
+    """Return one set: what people decided, then what the method found, then the dictionaries'."""
+    last = [decision.id for decision in decisions(project)]
+    run = (job.id, job.attempt, method) if job is not None else ()
+    key = (project.id, project.labels_key(), len(last), max(last, default=0), *run)
+    return _reviewed(key, project, job, method)
+
+
+def decisions(project: Project) -> list[Decision]:
+    """Return all decisions in force: matches that were checked, and the review."""
+    return [*project.decisions("check"), *project.decisions("review")]
+
+
+# ---- text and dictionaries ------------------------------------------------------------------
+
+
+def documents(project: Project) -> Mapping[str, engine.Document]:
+    """Return the documents by id."""
+    return _documents((project.id, project.text_key()), project)
+
+
+def match_options(project: Project) -> MatchOptions:
+    """Return how freely phrases match."""
+    return MATCH_PRESETS[project.match_preset()]
+
+
+def known(project: Project) -> KnownPhrases:
+    """Return the phrases that the dictionaries hold."""
+    key = (project.id, project.dictionary_version(), project.match_preset())
+    return _known(key, project)
+
+
+# Streamlit leaves out of the cache key what begins with an underscore.
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the run")
+def _results(key: tuple[object, ...], _project: Project) -> Results:
+    return jobs.results(_project, str(key[1]))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Matching")
+def _matched(key: tuple[object, ...], _project: Project) -> EntitiesByDocument:
+    of = corpus.read_corpus(_project).documents
+    return engine.dictionary_entities(labels.labels(_project), of)
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Putting decisions and runs together")
+def _reviewed(
+    key: tuple[object, ...], _project: Project, _job: Job | None, _method: str
+) -> EntitiesByDocument:
+    review = _project.review_effect(corpus.read_corpus(_project).documents)
+    found = results(_project, _job).entities[_method] if _job is not None else {}
+    of_dictionaries = matched(_project) if _project.dictionary_version() else {}
+    return reviewed_entities(review, found, of_dictionaries)
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _documents(key: tuple[object, ...], _project: Project) -> Mapping[str, engine.Document]:
+    return {document.id: document for document in corpus.read_corpus(_project).documents}
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _known(key: tuple[object, ...], _project: Project) -> KnownPhrases:
+    return known_phrases(labels.dictionaries(_project), match_options(_project))

@@ -1,0 +1,279 @@
+"""The review: which queue a person works through, what they decided, what they are editing.
+
+The queue and its length are remembered in the project, decisions are stored at once, so that a
+refreshed page, another tab or a restarted server goes on where it was.
+"""
+
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import jobs
+from engine.decisions import Decision
+from engine.enrichment import add_phrases, dictionary_candidates
+from engine.jobs import Job, TrainRequest
+from engine.project import Project
+from engine.review import ORDERS, Item, Progress, make_items, make_queue, measure_progress, pending
+from ui.state import findings, labels
+
+KIND = "review"
+SIZES = (10, 1_000)  # least and most items to work through at a time
+_CHOICE, _EDIT = "review", "review_edit"
+_KEPT = 4
+_MANY = " · "  # between a queue's name and the mark of decisions that were taken at once
+
+
+# ---- which queue ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a person wants to review."""
+
+    run: str = ""  # job id; "" = the last run
+    order: str = ORDERS[0]
+    size: int = 50
+    seed: int = 0
+    has_skipped: bool = False  # ask again what was skipped
+
+
+def setup(project: Project) -> Setup:
+    """Return the remembered choice, or the default where it does not fit any more."""
+    stored = project.choice(_CHOICE, {})
+    try:
+        chosen = Setup(**stored)
+    except TypeError:
+        return Setup()
+    size = min(max(SIZES[0], int(chosen.size)), SIZES[1])
+    return replace(chosen, size=size, order=chosen.order if chosen.order in ORDERS else ORDERS[0])
+
+
+def remember(project: Project, **changes: Any) -> None:
+    """Keep what was chosen, in the project."""
+    project.set_choice(_CHOICE, asdict(replace(setup(project), **changes)))
+
+
+def widget(key: str) -> Any:
+    """Return the value of a widget, as its callback needs it."""
+    return st.session_state[key]
+
+
+def chosen_run(project: Project, chosen: Setup) -> Job | None:
+    """Return the run that is reviewed: the one chosen, else the last; None when there is none."""
+    runs = findings.runs(project)
+    return next((job for job in runs if job.id == chosen.run), runs[0] if runs else None)
+
+
+def queue(project: Project, job: Job | None, chosen: Setup) -> list[Item]:
+    """Return the first items of the queue, decided ones included."""
+    key = (*_key(project, job), chosen.order, chosen.seed)
+    return _queue(key, project, job)[: chosen.size]
+
+
+def queue_length(project: Project, job: Job | None, chosen: Setup) -> int:
+    """Return how many items there are in this order altogether."""
+    return len(_queue((*_key(project, job), chosen.order, chosen.seed), project, job))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is left of a queue, and how far it is."""
+
+    left: list[Item]
+    progress: Progress
+
+
+def standing(project: Project, items: Sequence[Item], chosen: Setup) -> Standing:
+    """Return the items that wait for a decision, and the progress so far."""
+    taken = findings.decisions(project)
+    left = pending(items, taken, with_skipped=chosen.has_skipped)
+    return Standing(left, measure_progress(items, taken))
+
+
+def finds(project: Project, job: Job | None, surface: str) -> tuple[int, int]:
+    """Return how often this surface is among the items, and in how many documents."""
+    return _finds(_key(project, job), project, job).get(surface.casefold(), (0, 0))
+
+
+# ---- decisions ------------------------------------------------------------------------------
+
+
+def decide(
+    project: Project,
+    item: Item,
+    verdict: str,
+    order: str,
+    new: tuple[int, int, str] | None = None,
+) -> None:
+    """Store a decision; `new` is what an edited item should be: start, end and type."""
+    stop_editing()
+    start, end, entity_type = new or (None, None, None)
+    project.add_decision(
+        KIND,
+        *item.place,
+        verdict,
+        new_start=start,
+        new_end=end,
+        new_type=entity_type,
+        source=item.method,
+        queue=order,
+        surface=item.text,
+    )
+
+
+def accept_all(project: Project, items: Sequence[Item], order: str) -> None:
+    """Accept several items at once; they can be taken back at once."""
+    stop_editing()
+    name = f"{order}{_MANY}{len(items)} at once {secrets.token_hex(3)}"
+    project.add_decisions(
+        [
+            Decision(0, KIND, *i.place, "accepted", source=i.method, queue=name, surface=i.text)
+            for i in items
+        ]
+    )
+
+
+def take_back(project: Project) -> None:
+    """Take back the last decision, or all that were taken at once with it."""
+    stop_editing()
+    last = project.undo_decision(KIND)
+    if last is not None and _MANY in last.queue:
+        while project.undo_decision(KIND, last.queue):
+            pass
+
+
+def decision_table(project: Project) -> pd.DataFrame:
+    """Return the decisions of the review, the latest first, as a table to read."""
+    texts = findings.documents(project)
+    rows = [
+        {
+            "decided_at": d.decided_at,
+            "verdict": d.verdict,
+            "text": d.surface,
+            "entity_type": d.entity_type,
+            "changed": _changed(d, texts[d.document_id].text if d.document_id in texts else ""),
+            "document": d.document_id,
+            "source": d.source,
+        }
+        for d in reversed(project.decisions(KIND))
+    ]
+    return pd.DataFrame(rows)
+
+
+def _changed(decision: Decision, text: str) -> str:
+    if decision.verdict != "edited":
+        return ""
+    words = text[decision.new_start : decision.new_end]
+    return str(decision.new_type) if words == decision.surface else f"{words} ({decision.new_type})"
+
+
+# ---- editing --------------------------------------------------------------------------------
+
+
+def edited(item: Item) -> tuple[int, int] | None:
+    """Return the first and last token of the item while its boundaries are edited, else None."""
+    stored = st.session_state.get(_EDIT)
+    return stored[1:] if stored and stored[0] == item.id else None
+
+
+def edit(item: Item, first: int, last: int) -> None:
+    """Begin to edit the boundaries of an item, or move them."""
+    st.session_state[_EDIT] = (item.id, first, last)
+
+
+def stop_editing() -> None:
+    """Leave the boundaries as they were."""
+    st.session_state.pop(_EDIT, None)
+
+
+# ---- candidates for the dictionaries --------------------------------------------------------
+
+
+def candidates(project: Project, job: Job, method: str) -> pd.DataFrame:
+    """Return the surfaces that a method found and the dictionaries do not hold."""
+    taken = findings.decisions(project)
+    last = max((decision.id for decision in taken), default=0)
+    key = (*_key(project, job), project.match_preset(), method, len(taken), last)
+    return _candidates(key, project, job, method)
+
+
+def add_candidates(project: Project, chosen: Sequence[tuple[str, str]]) -> tuple[int, int]:
+    """Add (phrase, type) pairs to the dictionaries; return the new version and how many."""
+    version = project.dictionary_version()
+    before = project.dictionaries()
+    after = add_phrases(before, chosen)
+    count = sum(len(d.phrases) for d in after) - sum(len(d.phrases) for d in before)
+    noun = "phrase" if count == 1 else "phrases"
+    reason = f"{count:,} {noun} from review"
+    return project.save_dictionaries(after, reason, based_on=version), count
+
+
+def train_again(project: Project, job: Job) -> Job:
+    """Start a training like that of `job` that learns from the decisions too."""
+    request = TrainRequest(
+        methods=tuple(job.request["methods"]),
+        preset=job.request["preset"],
+        encoder=job.request["encoder"],
+        settings=job.request["settings"],
+        seed=job.request["seed"],
+        priors=job.request["priors"],
+        use_decisions=True,
+    )
+    return jobs.start(project, request)
+
+
+# ---- caches ---------------------------------------------------------------------------------
+
+
+def _key(project: Project, job: Job | None) -> tuple[object, ...]:
+    run = (job.id, job.attempt, *findings.methods_of(job)) if job is not None else ()
+    return (project.id, project.labels_key(), run)
+
+
+def _items(project: Project, job: Job | None) -> list[Item]:
+    return _made_items(_key(project, job), project, job)
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Comparing what the methods say")
+def _made_items(key: tuple[object, ...], _project: Project, _job: Job | None) -> list[Item]:
+    known = findings.known(_project)
+    texts = findings.documents(_project).values()
+    return make_items(texts, findings.by_method(_project, _job), known.__contains__)
+
+
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Putting the queue in order")
+def _queue(key: tuple[object, ...], _project: Project, _job: Job | None) -> list[Item]:
+    return make_queue(_items(_project, _job), str(key[-2]), int(str(key[-1])))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _finds(
+    key: tuple[object, ...], _project: Project, _job: Job | None
+) -> dict[str, tuple[int, int]]:
+    places = {(i.text.casefold(), i.document_id, i.start) for i in _items(_project, _job)}
+    counts = Counter(surface for surface, _, _ in places)
+    spread = Counter(surface for surface, _ in {(text, id) for text, id, _ in places})
+    return {surface: (count, spread[surface]) for surface, count in counts.items()}
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Looking for new phrases")
+def _candidates(
+    key: tuple[object, ...], _project: Project, _job: Job, _method: str
+) -> pd.DataFrame:
+    return dictionary_candidates(
+        findings.documents(_project).values(),
+        findings.results(_project, _job).entities[_method],
+        findings.known(_project),
+        findings.match_options(_project),
+        decisions=findings.decisions(_project),
+    )
+
+
+def dictionary_types(project: Project) -> list[str]:
+    """Return all entity types that an item may be given: those of the dictionaries."""
+    return sorted({name for of in labels.dictionaries(project) for name in of.types})

@@ -1,0 +1,111 @@
+"""Review: a person decides what the methods are not sure of, one keystroke at a time."""
+
+import streamlit as st
+
+from engine.jobs import Job
+from engine.project import Project
+from ui import parts, review_card
+from ui.state import findings
+from ui.state import review as state
+from ui.views import review_candidates, review_decide
+
+TABS = ("Decide", "Dictionary candidates", "Decisions")
+VERDICTS = {
+    "accepted": "Accepted",
+    "rejected": "Rejected",
+    "edited": "Edited",
+    "skipped": "Skipped",
+    "unsure": "Unsure",
+}
+
+
+def show(project: Project) -> None:
+    """Draw the page."""
+    parts.page_header(
+        "Review",
+        "Decide on what the methods are not sure of. Every decision is stored at once, goes into "
+        "the export, and can teach the next training.",
+        parts.project_chips(project),
+    )
+    if not has_something(project):
+        return
+    st.html(review_card.STYLE)
+    job = state.chosen_run(project, state.setup(project))
+    show_run_choice(project, job)
+    decide, candidates, decisions = st.tabs(TABS, key="review_tab", on_change="rerun")
+    with decide:
+        review_decide.show(project)
+    with candidates:
+        if candidates.open:
+            review_candidates.show(project, job)
+    with decisions:
+        if decisions.open:
+            show_decisions(project)
+    st.divider()
+    parts.next_step("Export", "export")
+    parts.command(command_line(project, job))
+
+
+def has_something(project: Project) -> bool:
+    """Say what is missing unless there is something to review."""
+    if not project.text_key():
+        parts.empty_state(
+            "There is no text in this project yet, so there is nothing to review.",
+            "Add text",
+            "text",
+        )
+    elif not project.dictionary_version() and not findings.runs(project):
+        parts.empty_state(
+            "Nothing was found in this text yet: add dictionaries, then train.",
+            "Add dictionaries",
+            "dictionaries",
+        )
+    else:
+        return True
+    return False
+
+
+def show_run_choice(project: Project, job: Job | None) -> None:
+    """Draw the choice of run, where there are several, and say when it is of older labels."""
+    names = findings.run_names(findings.runs(project))
+    if job is not None and len(names) > 1:
+        st.selectbox(
+            "Run",
+            list(names),
+            index=list(names).index(job.id),
+            format_func=names.__getitem__,
+            key="review_run",
+            on_change=lambda: state.remember(project, run=state.widget("review_run")),
+            width=300,
+        )
+    if job is not None and findings.is_outdated(project, job):
+        st.caption(
+            "Text, dictionaries or matching were changed after this run; what the trained methods "
+            "say is from before."
+        )
+
+
+def show_decisions(project: Project) -> None:
+    """Draw all decisions of the review, the latest first."""
+    table = state.decision_table(project)
+    if table.empty:
+        parts.empty_state("Nothing is decided yet. Begin under Decide.")
+        return
+    table["verdict"] = table["verdict"].map(VERDICTS)
+    table["source"] = table["source"].map(lambda name: parts.METHOD_NAMES.get(name, name))
+    columns = {
+        "decided_at": st.column_config.DatetimeColumn("When", format="D MMM YYYY, HH:mm"),
+        "verdict": "Verdict",
+        "text": "Phrase",
+        "entity_type": "Type",
+        "changed": "Changed to",
+        "document": "Document",
+        "source": "Proposed by",
+    }
+    parts.show_table(table, columns, "review_decisions")
+
+
+def command_line(project: Project, job: Job | None) -> str:
+    """Return the command that writes what was reviewed."""
+    run = f" --run {job.id} --method {findings.methods_of(job)[0]}" if job is not None else ""
+    return f"python -m engine export --project {project.id} --reviewed{run} --out reviewed.csv"

@@ -1,0 +1,196 @@
+"""One item of the review: its card, the buttons that decide on it, the editor of its words."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+
+from engine import Document
+from engine.jobs import Job
+from engine.project import Project
+from engine.review import Item, acceptable, phrase_history
+from ui import parts, review_card
+from ui.highlight import Mark, type_colors
+from ui.state import findings
+from ui.state import review as state
+
+
+def show(project: Project, job: Job | None, order: str, left: list[Item]) -> None:
+    """Draw the first of the items that are left, to be decided or edited."""
+    item = left[0]
+    document = findings.documents(project)[item.document_id]
+    types = sorted({*state.dictionary_types(project), item.entity_type})
+    colors = type_colors({*types, *(o.entity.entity_type for o in item.opinions if o.entity)})
+    of = review_card.passage(document, item)
+    if state.edited(item) is None:
+        show_card(project, job, item, (document, of), colors)
+        show_verdicts(project, item, order, review_card.covered(of, item))
+        show_types(project, item, types, order)
+    else:
+        show_editor(project, item, (document, of), types, order)
+    show_many(project, left, order)
+
+
+def show_card(
+    project: Project,
+    job: Job | None,
+    item: Item,
+    place: tuple[Document, review_card.Passage],
+    colors: Mapping[str, str],
+) -> None:
+    """Draw the item in its sentence, what each method says, and what is known of the phrase."""
+    document, of = place
+    mark = Mark(item.start, item.end, item.entity_type)
+    counts = phrase_history(item.text, findings.decisions(project))
+    finds = state.finds(project, job, item.text)
+    with st.container(border=True):
+        st.html(review_card.card(document, of, mark, colors))
+        st.html(review_card.opinions(item, document, colors))
+        st.caption(parts.plain(f"“{item.text}”: {review_card.history(counts, finds)}"))
+
+
+def show_verdicts(project: Project, item: Item, order: str, edges: tuple[int, int]) -> None:
+    """Draw the buttons of the answers; each shows its key. `edges`: its first and last token."""
+    decide = partial(state.decide, project, item)
+    with st.container(horizontal=True):
+        st.button(
+            "Accept",
+            type="primary",
+            shortcut="y",
+            key="review_accept",
+            on_click=decide,
+            args=("accepted", order),
+            help="This is an entity of this type, with exactly these words.",
+        )
+        st.button(
+            "Reject",
+            shortcut="n",
+            key="review_reject",
+            on_click=decide,
+            args=("rejected", order),
+            help="These words are no entity of this type.",
+        )
+        st.button(
+            "Edit the words",
+            shortcut="e",
+            key="review_edit_button",
+            on_click=state.edit,
+            args=(item, *edges),
+            help="Let it begin or end at another word.",
+        )
+        st.button(
+            "Skip",
+            shortcut="s",
+            key="review_skip",
+            on_click=decide,
+            args=("skipped", order),
+            help="Leave it undecided; it does not come again in this queue.",
+        )
+        show_undo(project)
+
+
+def show_undo(project: Project) -> None:
+    """Draw the button that takes the last decision back."""
+    st.button(
+        "Undo",
+        shortcut="z",
+        key="review_undo",
+        on_click=state.take_back,
+        args=(project,),
+        disabled=not project.decisions(state.KIND),
+        help="Take the last decision back; what was accepted at once is taken back at once.",
+    )
+
+
+def show_types(project: Project, item: Item, types: list[str], order: str) -> None:
+    """Draw a button for each other type; the key is the type's place in the alphabet."""
+    keys = review_card.type_keys(types)
+    if len(types) < 2:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("The words are right, but the type is", width="content")
+        for name, key in keys.items():
+            st.button(
+                parts.plain(name),
+                shortcut=key,
+                key=f"review_type_{key}",
+                disabled=name == item.entity_type,
+                on_click=state.decide,
+                args=(project, item, "edited", order, (item.start, item.end, name)),
+            )
+
+
+# ---- editing the boundaries -----------------------------------------------------------------
+
+
+def show_editor(
+    project: Project,
+    item: Item,
+    place: tuple[Document, review_card.Passage],
+    types: list[str],
+    order: str,
+) -> None:
+    """Draw the words one by one, and buttons that move the beginning and the end."""
+    document, of = place
+    first, last = state.edited(item) or review_card.covered(of, item)
+    with st.container(border=True):
+        entity_type = st.selectbox(
+            "Type",
+            types,
+            index=types.index(item.entity_type),
+            key=f"review_edit_type_{item.id}",
+            width=260,
+        )
+        color = type_colors(types)[entity_type]
+        st.html(review_card.chips(document, of, first, last, color))
+    moves = {
+        "Begin earlier": ("Left", first - 1, last),
+        "Begin later": ("Shift+Right", first + 1, last),
+        "End earlier": ("Shift+Left", first, last - 1),
+        "End later": ("Right", first, last + 1),
+    }
+    with st.container(horizontal=True):
+        for name, (key, new_first, new_last) in moves.items():
+            st.button(
+                name,
+                shortcut=key,
+                key=f"review_{name.lower().replace(' ', '_')}",
+                disabled=not 0 <= new_first <= new_last < len(of.tokens),
+                on_click=state.edit,
+                args=(item, new_first, new_last),
+            )
+    new = (of.tokens[first][0], of.tokens[last][1], entity_type)
+    is_same = new == (item.start, item.end, item.entity_type)
+    with st.container(horizontal=True):
+        st.button(
+            "Save",
+            type="primary",
+            shortcut="Enter",
+            key="review_save",
+            on_click=state.decide,
+            args=(project, item, *(("accepted", order) if is_same else ("edited", order, new))),
+        )
+        st.button("Cancel", shortcut="Esc", key="review_cancel", on_click=state.stop_editing)
+
+
+# ---- many at once ---------------------------------------------------------------------------
+
+
+def show_many(project: Project, left: list[Item], order: str) -> None:
+    """Draw how to accept all that have a high score, with the number before the button."""
+    if not any(item.score is not None for item in left):
+        return
+    with st.expander("Accept many at once"):
+        least = st.slider("Score at least", 0.5, 1.0, 0.95, 0.01, key="review_least_score")
+        chosen = acceptable(left, least)
+        st.caption(
+            f"{parts.plural(len(chosen), 'item')} of the {len(left):,} that are left. Undo takes "
+            "them back together."
+        )
+        st.button(
+            f"Accept {parts.plural(len(chosen), 'item')}",
+            key="review_accept_many",
+            disabled=not chosen,
+            on_click=state.accept_all,
+            args=(project, chosen, order),
+        )
