@@ -17,6 +17,7 @@ from engine import InputError
 from engine.project import Project
 from ui import parts, sidebar
 from ui.highlight import STYLE
+from ui.page_style import PAGE_STYLE
 from ui.state import current
 
 ICON = (
@@ -58,7 +59,7 @@ def main() -> None:
     """Draw the app."""
     st.set_page_config(page_title="Glossa", page_icon=ICON, layout="wide")
     st.html(STYLE)
-    st.html(parts.STYLE)
+    st.html(PAGE_STYLE)
     groups = {group: [make_page(info) for info in infos] for group, infos in GROUPS.items()}
     current.remember_pages({page.url_path or "home": page for of in groups.values() for page in of})
     # Hidden, and drawn by the sidebar: links of our own keep the project in the address.

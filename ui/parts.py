@@ -29,25 +29,6 @@ _ICONS = {
     "error": ":material/error:",
 }
 
-# One style sheet for all pages; colors are the theme's own, so both themes are served.
-STYLE = """<style>
-.stMainBlockContainer { max-width: 74rem; padding: 3rem clamp(2rem, 4vw, 4rem) 4rem; }
-.stMainBlockContainer h1 { font-size: 2.1rem; padding: 0 0 .25rem; }
-.stMainBlockContainer h3 { font-size: 1.15rem; padding: .75rem 0 .5rem; }
-.gl-purpose { padding-bottom: .4rem; max-width: 46rem; }
-.gl-chips { display: flex; flex-wrap: wrap; gap: .35rem .5rem; padding-bottom: .6rem; }
-.gl-chip { font-size: .82rem; padding: .1rem .6rem; border-radius: 1rem; overflow-wrap: anywhere;
-  border: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
-.gl-empty { max-width: 46rem; }
-.gl-explanation { max-width: 46rem; }
-.gl-explanation p { margin: 0 0 .35rem; }
-.gl-picture { display: block; width: 100%; max-width: 52rem; height: auto; padding: .6rem 0 .9rem; }
-.gl-project-name { font-weight: 600; overflow-wrap: anywhere; }
-.gl-project-line { font-size: .875rem; opacity: .75; overflow-wrap: anywhere; }
-.gl-brand { font-size: 1.5rem; font-weight: 700; letter-spacing: -.01em; }
-.gl-group { font-size: .78rem; font-weight: 600; opacity: .7; padding: .5rem 0 .1rem .5rem; }
-</style>"""
-
 
 def plain(text: str) -> str:
     """Return `text` such that a widget label or a caption shows it letter by letter."""
@@ -62,7 +43,8 @@ def page_header(title: str, purpose: str, chips: Sequence[str] = ()) -> None:
     st.title(title, anchor=False)
     shown = "".join(f'<span class="gl-chip">{escape(chip)}</span>' for chip in chips)
     line = f'<div class="gl-chips">{shown}</div>' if shown else ""
-    st.html(f'<div class="gl-purpose">{escape(purpose)}</div>{line}')
+    if purpose or line:
+        st.html(f'<div class="gl-purpose">{escape(purpose)}</div>{line}')
     for text, kind in current.take_messages():
         getattr(st, kind)(plain(text), icon=_ICONS[kind])
 

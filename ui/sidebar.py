@@ -1,20 +1,25 @@
 """The sidebar: the open project, links to its pages, the job at work, the disk used."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import streamlit as st
 
-from engine import InputError
+from engine import InputError, jobs
+from engine.job_store import Job
 from engine.project import Project
 from engine.workspace import list_projects
 from ui import parts
 from ui.state import current
 
-try:
-    from engine import jobs
-except ImportError:
-    jobs = None
+# What each kind of job is called, and the page that shows it.
+KINDS = {
+    "train": ("Training", "train"),
+    "curve": ("Coverage curves", "curves"),
+    "predict": ("Prediction", "predict"),
+    "probe": ("Measuring the speed", "train"),
+}
 
 
 def show(groups: Mapping[str, Sequence[Any]]) -> None:
@@ -52,7 +57,7 @@ def show_picker(project: Project | None) -> None:
 def show_links(groups: Mapping[str, Sequence[Any]]) -> None:
     """Draw the pages, grouped."""
     for group, pages in groups.items():
-        with st.container(gap=None):
+        with st.container(gap="xxsmall"):
             if group:
                 st.html(f'<div class="gl-group">{group}</div>')
             for page in pages:
@@ -61,18 +66,45 @@ def show_links(groups: Mapping[str, Sequence[Any]]) -> None:
 
 def show_job(project: Project) -> None:
     """Draw the job at work, if there is one, and look again every two seconds while there is."""
-    if jobs is None:
-        return
-    active = jobs.active_job(project)
+    is_active = jobs.active_job(project) is not None
 
-    @st.fragment(run_every="2s" if active else None)
+    @st.fragment(run_every="2s" if is_active else None)
     def strip() -> None:
         job = jobs.active_job(project)
         if current.has_just_ended(project.id, job.id if job else None):
             st.rerun()  # the whole app, once: pages show what the job made
-        if job is None:
-            return
-        with st.container(border=True, gap="small"):
-            st.html('<div class="gl-job">Job</div>')
+        if job is not None:
+            show_strip(project, job)
 
     strip()
+
+
+def show_strip(project: Project, job: Job) -> None:
+    """Draw how far the job is, with Cancel and a link to its page."""
+    name, page = KINDS[job.kind]
+    with st.container(border=True, gap="small"):
+        st.html(f'<div class="gl-job"><b>{name}</b><br>{escape(progress(job))}</div>')
+        st.progress(min(max(job.share, 0.0), 1.0))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            parts.page_link("Open", page)
+            st.button(
+                "Cancel",
+                key=f"job_cancel_{job.id}",
+                disabled=job.state == "stopping",
+                on_click=cancel,
+                args=(project, job.id),
+                help="It stops within seconds and keeps its finished epochs.",
+            )
+
+
+def cancel(project: Project, job_id: str) -> None:
+    """Ask the job to stop."""
+    jobs.cancel(project, job_id)
+
+
+def progress(job: Job) -> str:
+    """Return the state of a job in a few words."""
+    if job.state == "running":
+        left = f", {parts.duration(job.seconds_left)} left" if job.seconds_left is not None else ""
+        return f"{100 * job.share:.0f} %{left}"
+    return {"queued": "waiting for its turn", "stopping": "stopping"}[job.state]

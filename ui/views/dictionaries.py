@@ -86,14 +86,14 @@ def show_charts(project: Project) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("The most frequent phrases", anchor=False)
-        st.caption("A phrase far ahead of the others is often an everyday word.")
+        st.caption("A phrase far ahead of the others may be an everyday word.")
         draw(charts.top_figure(tables.ranks, colors), "top")
     with right:
         st.subheader("The long tail", anchor=False)
         st.caption("Every phrase with a match, by rank; a few phrases make most of the matches.")
         draw(charts.tail_figure(tables.ranks, colors), "tail")
         st.subheader("Length of phrases", anchor=False)
-        st.caption("Phrases of one word match most, and are wrong most often.")
+        st.caption("How many matches come from phrases of one word, of two, and so on.")
         draw(charts.length_figure(tables.lengths), "lengths")
 
 
@@ -116,7 +116,10 @@ def show_versions(project: Project) -> None:
             "phrases": [entry.phrases for entry in history],
         }
     )
-    columns = {"version": "Version", "saved": st.column_config.DatetimeColumn("Saved")}
+    columns = {
+        "version": "Version",
+        "saved": st.column_config.DatetimeColumn("Saved (UTC)", format="YYYY-MM-DD HH:mm"),
+    }
     columns |= {"reason": "What was done", "phrases": "Phrases"}
     st.caption("Every change is a version of its own, and none is ever lost.")
     parts.show_table(table, columns, "dictionaries_versions")

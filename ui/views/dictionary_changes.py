@@ -44,22 +44,20 @@ def show_grid(project: Project) -> None:
             hide_index=True,
             key=f"dictionaries_grid_{project.labels_key()}",
         )
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-            preset = st.segmented_control(
-                "Matching of the project",
-                list(PRESETS),
-                default=project.match_preset(),
-                required=True,
-                format_func=str.capitalize,
-                key=f"dictionaries_preset_{project.labels_key()}",
-                help=" ".join(f"{name.capitalize()}: {said}" for name, said in PRESETS.items()),
-            )
-            asked = st.form_submit_button("See what changes", icon=":material/difference:")
-    st.caption(f"{str(preset).capitalize()}: {PRESETS[str(preset)]}")
+        preset = st.radio(
+            "Matching of the project",
+            list(PRESETS),
+            index=list(PRESETS).index(project.match_preset()),
+            format_func=str.capitalize,
+            captions=list(PRESETS.values()),
+            horizontal=True,
+            key=f"dictionaries_preset_{project.labels_key()}",
+        )
+        asked = st.form_submit_button("See what changes", icon=":material/difference:")
     if asked:
         changed = with_settings(held, edited)
-        reason = change_reason(held, changed, project.match_preset(), str(preset))
-        state.set_draft(project, changed, str(preset), reason)
+        reason = change_reason(held, changed, project.match_preset(), preset)
+        state.set_draft(project, changed, preset, reason)
         if state.draft(project) is None:
             current.say("Nothing was changed: these are the settings in force.", "info")
         st.rerun()
@@ -174,29 +172,34 @@ def show_draft(project: Project) -> None:
         if changes is None:
             st.caption("Without text, nothing is known of matches.")
         else:
-            show_changes(project, changes)
+            show_counts(changes)
         with st.container(horizontal=True):
             if st.button("Apply", key="dictionaries_apply", type="primary"):
                 apply(project, draft)
             st.button("Discard", key="dictionaries_discard", on_click=state.drop_draft)
+        if changes is not None:
+            show_examples(project, changes)
 
 
-def show_changes(project: Project, changes: Changes) -> None:
-    """Draw how many matches come and go, with an example of each phrase in context."""
+def show_counts(changes: Changes) -> None:
+    """Draw how many matches come and go."""
     with st.container(horizontal=True):
         parts.figure("New matches", f"+{len(changes.added):,}")
         parts.figure("Matches gone", f"−{len(changes.removed):,}")
         parts.figure("Unchanged", parts.count(changes.unchanged))
     if changes.is_empty:
         st.caption("The very same matches: nothing on other pages will differ.")
+
+
+def show_examples(project: Project, changes: Changes) -> None:
+    """Draw up to ten examples of what comes and of what goes, each phrase once, in context."""
     sentences = corpus.sentences(project)
     for title, table in (("New", changes.added), ("Gone", changes.removed)):
         if table.empty:
             continue
         examples = change_examples(table)
-        more = "" if len(examples) == len(table) else f" (examples, {len(examples)} phrases)"
-        st.caption(f"{title}{more}")
-        st.html(highlight_lines(example_lines(examples, sentences), colors_of(project, table)))
+        with st.expander(f"{title}: {parts.plural(len(examples), 'example')}", expanded=True):
+            st.html(highlight_lines(example_lines(examples, sentences), colors_of(project, table)))
 
 
 def example_lines(examples: pd.DataFrame, sentences: Sequence[Sentence]) -> list[Line]:

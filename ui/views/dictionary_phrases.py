@@ -39,13 +39,14 @@ def show(project: Project) -> None:
     last = first + len(here)
     st.caption(
         f"Phrases {first + 1:,}–{last:,} of {len(shown):,}. Choose some in the first column to "
-        "mute them or to give them another type."
+        "mute them, or to give them another type."
     )
     columns: dict[str, Any] = {"phrase": st.column_config.TextColumn("Phrase", width="medium")}
     columns |= {"entity_type": "Type", "dictionary": "Dictionary", "matches": "Matches"}
-    columns |= {"flags": "Remarks", "is_muted": st.column_config.CheckboxColumn("Muted")}
+    columns |= {"flags": "Remarks", "state": "State"}
+    place = st.container()  # over the table, so that it is in sight
     chosen = parts.show_table(
-        here,
+        here.assign(state=here["is_muted"].map({True: "muted", False: ""})),
         columns,
         f"phrases_table {key} {page} {project.dictionary_version()}",
         on_select="rerun",
@@ -53,7 +54,8 @@ def show(project: Project) -> None:
         height=min(38 + 35 * len(here), 440),
     )
     rows = [row for row in chosen["selection"]["rows"] if row < len(here)]
-    show_actions(project, here.iloc[rows])
+    with place:
+        show_actions(project, here.iloc[rows])
 
 
 def show_filters(table: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, str]:

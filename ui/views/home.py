@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine import LIMITS, InputError
+from engine import LIMITS, InputError, jobs
 from engine.workspace import (
     ProjectSummary,
     create_project,
@@ -36,10 +36,10 @@ EXPLANATION = (
 
 def show() -> None:
     """Draw the page."""
-    parts.page_header("Glossa", "A dictionary and raw text become a named-entity tagger.")
+    parts.page_header("From a dictionary to a tagger", "")
     lines = "".join(f"<p>{escape(line)}</p>" for line in EXPLANATION)
     st.html(f'<div class="gl-explanation">{lines}</div>{path_picture()}')
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, key="home_cards"):
         show_sample()
         show_new()
         show_import()
@@ -56,7 +56,7 @@ def show() -> None:
 
 def show_sample() -> None:
     """Draw the card that opens the sample project."""
-    with st.container(border=True, width=320):
+    with st.container(border=True):
         st.subheader("Look around", anchor=False)
         st.caption(
             "Short case reports with dictionaries of chemicals and diseases, written for Glossa, "
@@ -68,7 +68,7 @@ def show_sample() -> None:
 
 def show_new() -> None:
     """Draw the card that makes a project."""
-    with st.container(border=True, width=320), st.form("home_new", border=False):
+    with st.container(border=True), st.form("home_new", border=False):
         st.subheader("Start your own", anchor=False)
         name = st.text_input(
             "Name of the new project", key="home_new_name", placeholder="Case reports 2026"
@@ -79,7 +79,7 @@ def show_new() -> None:
 
 def show_import() -> None:
     """Draw the card that brings a project back from its zip."""
-    with st.container(border=True, width=320):
+    with st.container(border=True):
         st.subheader("Bring one back", anchor=False)
         file = st.file_uploader(
             "Project as a zip file",
@@ -205,6 +205,8 @@ def show_delete(summary: ProjectSummary) -> None:
         if st.form_submit_button("Delete for good", icon=":material/delete:"):
             if typed.strip() != summary.name:
                 raise InputError(f'type "{summary.name}" to delete this project')
+            if not summary.problem:
+                jobs.end_all(open_project(summary.id))
             delete_project(summary.id)
             current.forget(summary.id)
             current.say(f"{summary.name} was deleted.", "info")
@@ -214,6 +216,7 @@ def show_delete(summary: ProjectSummary) -> None:
         key="home_reset",
         help="What was changed or trained in the sample project is deleted.",
     ):
+        jobs.end_all(open_project(SAMPLE))
         reset_sample()
         current.say("The sample project is as it was at first.")
         st.rerun()

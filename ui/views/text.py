@@ -109,7 +109,10 @@ def show_files(project: Project) -> None:
         "documents": "Documents",
         "sentences": "Sentences",
     }
-    columns |= {"tokens": "Tokens", "added": st.column_config.DatetimeColumn("Added")}
+    columns |= {
+        "tokens": "Tokens",
+        "added": st.column_config.DatetimeColumn("Added (UTC)", format="YYYY-MM-DD HH:mm"),
+    }
     chosen = parts.show_table(
         table,
         columns,

@@ -1,0 +1,32 @@
+"""One style sheet for all pages; colors are the theme's own, so both themes are served."""
+
+PAGE_STYLE = """<style>
+.stMainBlockContainer { max-width: 74rem; padding: 3rem clamp(2rem, 4vw, 4rem) 4rem; }
+.stMainBlockContainer h1 { font-size: 2.1rem; padding: 0 0 .25rem; }
+.stMainBlockContainer h3 { font-size: 1.15rem; padding: .75rem 0 .5rem; }
+/* White, as Streamlit has it, is too faint on the dark theme's lighter primary color. */
+[data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #0b1218) !important; }
+.gl-purpose { padding-bottom: .4rem; max-width: 46rem; }
+.gl-chips { display: flex; flex-wrap: wrap; gap: .35rem .5rem; padding-bottom: .6rem; }
+.gl-chip { font-size: .82rem; padding: .1rem .6rem; border-radius: 1rem; overflow-wrap: anywhere;
+  border: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
+.gl-empty { max-width: 46rem; }
+.gl-explanation { max-width: 48rem; }
+.gl-explanation p { margin: 0 0 .35rem; }
+.gl-path { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr));
+  gap: .8rem 1.9rem; margin: .9rem 0 1.2rem; max-width: 62rem; }
+.gl-step { position: relative; display: flex; flex-direction: column; gap: .15rem;
+  padding: .8rem .9rem; border-radius: .6rem;
+  background: color-mix(in srgb, currentColor 5%, transparent); }
+.gl-step img { width: 96px; height: 34px; margin-bottom: .4rem; }
+.gl-step span { font-size: .85rem; opacity: .8; line-height: 1.35; }
+.gl-step + .gl-step::before { content: "→"; position: absolute; left: -1.5rem; top: 38%;
+  opacity: .6; }
+.st-key-home_cards > * { flex: 1 1 16rem; min-width: 16rem; }
+.gl-project-name { font-weight: 600; overflow-wrap: anywhere; }
+.gl-project-line { font-size: .875rem; opacity: .75; overflow-wrap: anywhere; }
+.gl-brand { font-size: 1.5rem; font-weight: 700; letter-spacing: -.01em; }
+.gl-group { font-size: .78rem; font-weight: 600; opacity: .75; padding: .5rem 0 .1rem .5rem; }
+.gl-job { font-size: .875rem; line-height: 1.4; }
+.gl-job b { font-weight: 600; }
+</style>"""
