@@ -44,11 +44,17 @@ def results(project: Project, job: Job) -> Results:
 
 
 def run_names(runs: Sequence[Job]) -> dict[str, str]:
-    """Return a name for each run, by id: when it was started, and how it trains.
+    """Return a name for each run, by id: when it was started, and how it trains."""
+    return told_apart(
+        {job.id: f"{job.created_at:%-d %b %Y, %H:%M} ({job.request['preset']})" for job in runs}
+    )
 
-    No two are the same: Streamlit tells options apart by what they look like.
+
+def told_apart(names: Mapping[str, str]) -> dict[str, str]:
+    """Return the names by id, the end of the id added to those that are the same.
+
+    Streamlit tells options apart by what they look like.
     """
-    names = {job.id: f"{job.created_at:%-d %b %Y, %H:%M} ({job.request['preset']})" for job in runs}
     counts = Counter(names.values())
     return {id: f"{name} {id[-4:]}" if counts[name] > 1 else name for id, name in names.items()}
 

@@ -1,0 +1,165 @@
+import csv
+import io
+
+import pytest
+
+from engine import WriteOptions, jobs
+from engine.formats import write_corpus
+from engine.text import Corpus, Entity
+from tests.app.finished_runs import end_job, finish_run, make_project
+from tests.app.pages import open_page
+from ui.state import prediction
+
+TEXT = "She had gout. Zofran helped.\n"
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """A project with a run, in which jobs are written down and no process is started."""
+    project = make_project()
+    finish_run(project)
+    monkeypatch.setattr(jobs, "start", jobs.create)
+    return project
+
+
+def show(project):
+    return checked(open_page("predict", project.id).run())
+
+
+def checked(page):
+    assert not page.exception and not page.error
+    return page
+
+
+def ask(page, text=TEXT):
+    page.text_area(key="predict_text").set_value(text)
+    return page.button(key="predict_start").click().run()
+
+
+def finish(project, found=(("gout", "Disease", 0.9), ("Zofran", "Chemical", 0.4))):
+    """Do what the process of the newest prediction would do."""
+    job = jobs.list_jobs(project, "predict")[0]
+    corpus = jobs.predicted_corpus(project, job.id)
+    document = corpus.documents[0]
+    entities = tuple(
+        Entity(start, start + len(surface), of, score, "conf_mpu")
+        for surface, of, score in found
+        for start in [document.text.index(surface)]
+    )
+    write_corpus(Corpus(corpus.documents, {document.id: entities}), job.folder / "predictions.csv")
+    return end_job(project, job)
+
+
+def texts(page):
+    return "".join(of.value for of in page.html if "<style" not in of.value)
+
+
+def test_page_says_that_nothing_is_trained():
+    page = show(make_project())
+    assert "Nothing is trained in this project yet" in texts(page)
+    assert not page.text_area
+
+
+def test_pasted_text_is_asked_about_with_the_most_trusted_method(trained):
+    page = checked(ask(show(trained)))
+    job = jobs.list_jobs(trained, "predict")[0]
+    assert job.request["method"] == "conf_mpu"
+    assert job.request["files"] == ["Pasted text.txt"]
+    assert page.get("progress")[0].proto.text == "Starting"
+
+
+def test_what_was_found_is_marked_counted_and_listed(trained):
+    ask(show(trained))
+    finish(trained)
+    page = show(trained)
+    assert "Conf-MPU found 2 entities" in [of.value for of in page.subheader]
+    assert 'gout<span class="gl-type">Disease</span></mark>' in texts(page)
+    assert page.dataframe[0].value["text"].tolist() == ["gout", "Zofran"]
+    page = checked(page.slider(key="predict_least_score").set_value(0.5).run())
+    assert "Conf-MPU found 1 entity" in [of.value for of in page.subheader]
+    assert "Zofran<span" not in texts(page)
+
+
+def test_another_method_can_be_asked(trained):
+    page = show(trained)
+    run = jobs.list_jobs(trained, "train")[0]
+    page.segmented_control(key=f"predict_method_{run.id}").set_value("mpu").run()
+    checked(ask(page))
+    assert jobs.list_jobs(trained, "predict")[0].request["method"] == "mpu"
+
+
+def test_files_are_read_before_a_process_is_started(trained):
+    page = show(trained)
+    page = checked(page.segmented_control(key="predict_kind").set_value("Upload files").run())
+    page.file_uploader[0].set_value([("a.txt", b"%PDF-1.7", "text/plain")])
+    page = page.button(key="predict_start").click().run()
+    assert page.error[0].value.replace("\\", "").startswith("a.txt is a PDF file.")
+    assert jobs.list_jobs(trained, "predict") == []
+
+
+def test_files_can_be_asked_about_line_by_line(trained):
+    page = show(trained)
+    page = checked(page.segmented_control(key="predict_kind").set_value("Upload files").run())
+    page.file_uploader[0].set_value([("a.txt", b"gout here\ngout there\n", "text/plain")])
+    page.toggle(key="predict_lines").set_value(True)
+    checked(page.button(key="predict_start").click().run())
+    job = jobs.list_jobs(trained, "predict")[0]
+    assert len(jobs.predicted_corpus(trained, job.id).documents) == 2
+
+
+@pytest.mark.parametrize("kind", ["Paste text", "Upload files"])
+def test_asking_without_text_is_explained(trained, kind):
+    page = show(trained)
+    page = checked(page.segmented_control(key="predict_kind").set_value(kind).run())
+    page = page.button(key="predict_start").click().run()
+    assert "then press the button" in page.error[0].value.replace("\\", "")
+
+
+def test_earlier_predictions_can_be_looked_at_again_and_deleted(trained):
+    ask(show(trained), "He had gout.")
+    finish(trained, [("gout", "Disease", 0.9)])
+    ask(show(trained), "Zofran helped.")
+    finish(trained, [("Zofran", "Chemical", 0.9)])
+    page = show(trained)
+    assert "Zofran<span" in texts(page)
+    choice = next(of for of in page.selectbox if of.label == "Predictions so far")
+    page = checked(choice.select(choice.options[1]).run())
+    assert "gout<span" in texts(page)
+    assert "gout<span" in texts(show(trained))  # after a refresh as well
+    page = checked(show(trained).button(key="predict_delete").click().run())
+    assert len(jobs.list_jobs(trained, "predict")) == 1
+    assert "Zofran<span" in texts(page)
+
+
+def test_a_failed_prediction_says_why_and_can_be_tried_again(trained, monkeypatch):
+    ask(show(trained))
+    job = jobs.list_jobs(trained, "predict")[0]
+    end_job(trained, job, "failed", "The weights are *gone*.")
+    page = show(trained)
+    assert page.warning[0].value == r"The weights are \*gone\*\."
+    resumed = []
+    monkeypatch.setattr(jobs, "resume", lambda project, id: resumed.append(id))
+    page.button(key="predict_again").click().run()
+    assert resumed == [job.id]
+
+
+def test_downloads_hold_what_is_shown(trained):
+    ask(show(trained))
+    job = finish(trained)
+    found = prediction.found(trained, job, 0.5)
+    data = prediction.written(found, "entities", WriteOptions())
+    rows = list(csv.DictReader(io.StringIO(data.decode())))
+    assert [(row["text"], row["start"], row["score"]) for row in rows] == [("gout", "8", "0.9000")]
+
+
+def test_a_text_in_which_nothing_is_found_is_shown_all_the_same(trained):
+    ask(show(trained))
+    finish(trained, [])
+    page = show(trained)
+    assert "Conf-MPU found 0 entities" in [of.value for of in page.subheader]
+    assert "She had gout." in texts(page)

@@ -1,0 +1,175 @@
+"""Predictions on new text: which run is asked, what was asked before, what was found.
+
+A prediction is a job; its texts and entities are on disk, so a refreshed page finds them again.
+"""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+
+import pandas as pd
+import streamlit as st
+
+import engine
+from engine import jobs
+from engine.jobs import Job, PredictRequest
+from engine.project import Project
+from ui.highlight import Line, Mark
+from ui.state import findings, labels
+
+PASTED = "Pasted text.txt"
+_CHOICE = "prediction"
+_KEPT = 4
+_COLUMNS = ("text", "entity_type", "score", "document", "sentence", "context")
+
+
+# ---- asking ---------------------------------------------------------------------------------
+
+
+def start(
+    project: Project, run: str, method: str, files: Sequence[engine.SourceFile], lines: bool
+) -> None:
+    """Start a prediction, and show it from now on."""
+    options = engine.ReadOptions(lines_are_documents=lines)
+    engine.read_corpus(files, options)  # what cannot be read is said here, before a process starts
+    job = jobs.start(project, PredictRequest(run, method, tuple(files), options))
+    project.set_choice(_CHOICE, job.id)
+
+
+def start_pasted(project: Project, run: str, method: str, text: str) -> None:
+    """Start a prediction on a text that was typed or pasted."""
+    start(project, run, method, [engine.SourceFile(PASTED, text.encode())], lines=False)
+
+
+def uploaded_files(uploads: Sequence[object]) -> list[engine.SourceFile]:
+    """Return the files of an uploader."""
+    return [engine.SourceFile(file.name, file.getvalue()) for file in uploads]  # type: ignore[attr-defined]
+
+
+# ---- what was asked -------------------------------------------------------------------------
+
+
+def predictions(project: Project) -> dict[str, Job]:
+    """Return the predictions by id, newest first."""
+    return {job.id: job for job in jobs.list_jobs(project, "predict")}
+
+
+def names(predicted: Mapping[str, Job]) -> dict[str, str]:
+    """Return a name for each prediction, by id: when, on what, and by which method."""
+    return findings.told_apart(
+        {id: f"{job.created_at:%-d %b %Y, %H:%M}, {_asked(job)}" for id, job in predicted.items()}
+    )
+
+
+def _asked(job: Job) -> str:
+    files = job.request["files"]
+    first = "pasted text" if files == [PASTED] else files[0]
+    return f"{first} and {len(files) - 1:,} more" if len(files) > 1 else first
+
+
+def chosen(project: Project, predicted: Mapping[str, Job]) -> Job | None:
+    """Return the prediction to show: the one chosen last, else the newest."""
+    newest = next(iter(predicted.values()), None)
+    return predicted.get(project.choice(_CHOICE, ""), newest)
+
+
+def choose(project: Project, key: str) -> None:
+    """Show the prediction that a widget names."""
+    project.set_choice(_CHOICE, st.session_state[key])
+
+
+# ---- what was found -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A prediction's texts, and its entities as numbered lines to read and as a table."""
+
+    corpus: engine.Corpus
+    lines: Sequence[Line]
+    table: pd.DataFrame  # text, entity_type, score, document, sentence (number), context
+    types: Sequence[str]  # found, and those of the dictionaries, so that colors stay the same
+    notes: Sequence[str]
+
+
+def found(project: Project, job: Job, least_score: float = 0.0) -> Found:
+    """Return what a finished prediction found with at least this score."""
+    return _found((project.id, job.id, job.attempt, least_score), project)
+
+
+def counts(of: Found) -> dict[str, int]:
+    """Return how many entities of each type were found."""
+    return dict(sorted(Counter(of.table["entity_type"]).items()))
+
+
+def written(of: Found, format: str, options: engine.WriteOptions) -> bytes:
+    """Return the texts and entities as a file of this format."""
+    out, write = BytesIO(), engine.FORMATS[format].write
+    assert write is not None
+    write(of.corpus, out, options)
+    return out.getvalue()
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Reading what was found")
+def _found(key: tuple[object, ...], _project: Project) -> Found:
+    _, job_id, _, least = key
+    corpus = jobs.predicted_corpus(_project, str(job_id))
+    entities = {
+        document.id: tuple(
+            entity
+            for entity in corpus.entities.get(document.id, ())
+            if (1.0 if entity.score is None else entity.score) >= float(str(least))
+        )
+        for document in corpus.documents
+    }
+    lines, rows = _lines_and_rows(corpus.documents, entities)
+    table = pd.DataFrame(rows, columns=list(_COLUMNS))
+    of_dictionaries = {name for of in labels.dictionaries(_project) for name in of.types}
+    return Found(
+        engine.Corpus(corpus.documents, entities, corpus.files),
+        lines,
+        table,
+        sorted({*table["entity_type"], *of_dictionaries}),
+        [*corpus.notes],
+    )
+
+
+def _lines_and_rows(
+    documents: Sequence[engine.Document], entities: Mapping[str, Sequence[engine.Entity]]
+) -> tuple[list[Line], list[tuple[object, ...]]]:
+    lines: list[Line] = []
+    rows: list[tuple[object, ...]] = []
+    for document in documents:
+        by_sentence = _by_sentence(document, entities[document.id])
+        for i, sentence in enumerate(document.sentences):
+            here, number = by_sentence.get(i, ()), len(lines) + 1
+            lines.append(Line(number, document.id, sentence.text, _marks(sentence, here)))
+            for e in here:
+                surface = document.text[e.start : e.end]
+                place = (document.id, number, sentence.text)
+                rows.append((surface, e.entity_type, e.score, *place))
+    return lines, rows
+
+
+def _by_sentence(
+    document: engine.Document, entities: Sequence[engine.Entity]
+) -> dict[int, list[engine.Entity]]:
+    """The entities by the number of the sentence that they begin in, in text order."""
+    starts = [sentence.start for sentence in document.sentences]
+    found: dict[int, list[engine.Entity]] = {}
+    for entity in sorted(entities, key=lambda e: (e.start, e.end)):
+        found.setdefault(max(bisect_right(starts, entity.start) - 1, 0), []).append(entity)
+    return found
+
+
+def _marks(sentence: engine.Sentence, entities: Sequence[engine.Entity]) -> list[Mark]:
+    """The entities as stretches of the sentence; what runs over its end is cut there."""
+    marks, reached = [], 0
+    for entity in entities:
+        start, end = entity.start - sentence.start, min(entity.end, sentence.end) - sentence.start
+        if reached <= start < end:
+            marks.append(Mark(start, end, entity.entity_type))
+            reached = end
+    return marks

@@ -1,0 +1,251 @@
+"""Predict: new text, a finished run, and what it finds there."""
+
+import shlex
+
+import streamlit as st
+
+from engine import FORMATS, LIMITS, InputError, WriteOptions, jobs
+from engine.jobs import Job
+from engine.project import Project
+from ui import parts
+from ui.highlight import highlight_lines, legend, type_colors
+from ui.state import current, findings
+from ui.state import prediction as state
+
+PAGE_SIZE = 25
+PASTE, UPLOAD = "Paste text", "Upload files"
+UPLOADER = "predict_upload"
+EXAMPLE = "Paste a paragraph here, for example an abstract that the project has never seen."
+
+
+def show(project: Project) -> None:
+    """Draw the page."""
+    parts.page_header(
+        "Predict",
+        "Let a trained method find entities in text that the project has never seen.",
+        parts.project_chips(project),
+    )
+    runs = findings.runs(project)
+    if not runs:
+        parts.empty_state(
+            "Nothing is trained in this project yet. A trained method can then be used on any "
+            "text, here or from the command line.",
+            "Train",
+            "train",
+        )
+        return
+    run, method = show_question(project, runs)
+    predicted = state.predictions(project)
+    job = state.chosen(project, predicted)
+    if job is not None:
+        st.divider()
+        least_score = show_earlier(project, predicted, job)
+        show_answer(project, job, least_score)
+    folder = shlex.quote(str(jobs.run_folder(run, method)))
+    parts.command(f"python -m engine predict --run {folder} new.txt --out entities.csv")
+
+
+# ---- asking ---------------------------------------------------------------------------------
+
+
+def show_question(project: Project, runs: list[Job]) -> tuple[Job, str]:
+    """Draw the text and the choice of run and method; return the run and the method."""
+    kind = st.segmented_control(
+        "Text", [PASTE, UPLOAD], default=PASTE, required=True, key="predict_kind"
+    )
+    if kind == PASTE:
+        text = st.text_area("Your text", key="predict_text", height=180, placeholder=EXAMPLE)
+    else:
+        files, lines = show_uploader()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        run, method = show_method(runs)
+        is_asked = st.button("Find entities", type="primary", key="predict_start")
+    if is_asked:
+        try:
+            if kind == PASTE:
+                ask_about_text(project, run, method, text)
+            elif not files:
+                raise InputError("no file is chosen. Choose one or more, then press the button")
+            else:
+                state.start(project, run.id, method, state.uploaded_files(files), lines)
+                current.empty_uploader(UPLOADER)
+        except InputError as error:
+            parts.show_input_error(error)
+        else:
+            st.rerun()
+    return run, method
+
+
+def ask_about_text(project: Project, run: Job, method: str, text: str) -> None:
+    """Start a prediction on the pasted text."""
+    if not text.strip():
+        raise InputError("there is no text yet. Paste some, then press the button")
+    state.start_pasted(project, run.id, method, text)
+
+
+def show_uploader() -> tuple[list, bool]:
+    """Draw the uploader; return its files, and whether their lines are documents."""
+    files = st.file_uploader(
+        "Text files",
+        accept_multiple_files=True,
+        max_upload_size=LIMITS.file_mb,
+        key=current.uploader_key(UPLOADER),
+        help="txt, csv, tsv, jsonl, json, conll, pubtator, brat, or a zip of these. Up to "
+        f"{LIMITS.file_mb} MB a file.",
+    )
+    lines = st.toggle(
+        "One document per line",
+        key="predict_lines",
+        help="Only for .txt: each line is a document, instead of each file.",
+    )
+    return files, lines
+
+
+def show_method(runs: list[Job]) -> tuple[Job, str]:
+    """Draw the choice of run, if there are several, and of its method."""
+    by_id = {run.id: run for run in runs}
+    run = runs[0]
+    if len(runs) > 1:
+        names = findings.run_names(runs)
+        id = st.selectbox(
+            "Run", list(names), format_func=names.__getitem__, key="predict_run", width=280
+        )
+        run = by_id[id]
+    methods = findings.methods_of(run)
+    method = st.segmented_control(
+        "Method",
+        methods,
+        default=methods[0],
+        required=True,
+        format_func=lambda name: parts.METHOD_NAMES.get(name, name),
+        key=f"predict_method_{run.id}",
+    )
+    return run, str(method)
+
+
+# ---- the answer -----------------------------------------------------------------------------
+
+
+def show_earlier(project: Project, predicted: dict[str, Job], job: Job) -> float:
+    """Draw the choice among all predictions so far; return the least score to show."""
+    names = state.names(predicted)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox(
+            "Predictions so far",
+            list(names),
+            index=list(names).index(job.id),
+            format_func=names.__getitem__,
+            key=f"predict_chosen_{job.id}_{len(names)}",
+            on_change=state.choose,
+            args=(project, f"predict_chosen_{job.id}_{len(names)}"),
+            width=380,
+        )
+        least_score = 0.0
+        if job.state == "done":
+            least_score = st.slider(
+                "Score at least",
+                0.0,
+                1.0,
+                0.0,
+                0.05,
+                key="predict_least_score",
+                width=240,
+                help="The score is how sure the method is of the words, on average.",
+            )
+        with st.popover("Delete", disabled=job.is_active):
+            st.caption("The text and what was found in it are deleted. This cannot be undone.")
+            if st.button("Delete this prediction", key="predict_delete"):
+                jobs.delete_job(project, job.id)
+                st.rerun()
+    return least_score
+
+
+def show_answer(project: Project, job: Job, least_score: float) -> None:
+    """Draw the progress of a prediction, what it found, or why it found nothing."""
+    if job.is_active:
+        show_progress(project, job.id)
+    elif job.state == "done":
+        show_found(project, job, least_score)
+    else:
+        st.warning(parts.plain(job.message or f"This prediction was {job.state}."))
+        if st.button("Try again", key="predict_again"):
+            jobs.resume(project, job.id)
+            st.rerun()
+
+
+@st.fragment(run_every="1s")
+def show_progress(project: Project, job_id: str) -> None:
+    """Draw how far the prediction is, every second until it has ended."""
+    job = jobs.get_job(project, job_id)
+    if not job.is_active:
+        st.rerun()
+    said = {"reading": "Reading the text", "predict": "Finding entities"}
+    st.progress(job.share, text=said.get(job.stage, "Starting"))
+    if st.button("Cancel", key="predict_cancel"):
+        jobs.cancel(project, job.id)
+
+
+def show_found(project: Project, job: Job, least_score: float) -> None:
+    """Draw what was found: how much, the marked text page by page, a table, downloads."""
+    found = state.found(project, job, least_score)
+    colors = type_colors(found.types)
+    name = parts.METHOD_NAMES.get(job.request["method"], job.request["method"])
+    st.subheader(f"{name} found {parts.plural(len(found.table), 'entity')}", anchor=False)
+    st.caption(
+        f"In {parts.plural(len(found.lines), 'sentence')} of "
+        f"{parts.plural(len(found.corpus.documents), 'document')}."
+    )
+    text, table = st.tabs(("Text", "Table"), key="predict_tab")
+    with text:
+        st.html(legend(state.counts(found), colors))
+        show_lines(found, colors, job)
+    with table:
+        show_table(found)
+    show_download(found, job)
+    parts.notes([*found.notes, *jobs.job_notes(project, job.id)])
+
+
+def show_lines(found: state.Found, colors: dict[str, str], job: Job) -> None:
+    """Draw the sentences of one page."""
+    pages = max(1, -(-len(found.lines) // PAGE_SIZE))
+    place = st.container()
+    page = st.pagination(pages, key=f"predict_page_{job.id}") if pages > 1 else 1
+    first = PAGE_SIZE * (page - 1)
+    place.html(highlight_lines(found.lines[first : first + PAGE_SIZE], colors))
+
+
+def show_table(found: state.Found) -> None:
+    """Draw one row an entity."""
+    if found.table.empty:
+        parts.empty_state("Nothing was found with this score.")
+        return
+    columns = {
+        "text": "Phrase",
+        "entity_type": "Type",
+        "score": st.column_config.NumberColumn("Score", format="%.2f"),
+        "document": "Document",
+        "sentence": "Sentence",
+        "context": st.column_config.TextColumn("In the text", width="large"),
+    }
+    parts.show_table(found.table, columns, "predict_table")
+
+
+def show_download(found: state.Found, job: Job) -> None:
+    """Draw the choice of format and the download."""
+    writable = {name: of for name, of in FORMATS.items() if of.write and name != "benchmark"}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        format = st.selectbox(
+            "Format",
+            list(writable),
+            format_func=lambda name: writable[name].description,
+            key="predict_format",
+            width=420,
+        )
+        st.download_button(
+            "Download",
+            data=lambda: state.written(found, format, WriteOptions()),
+            file_name=f"{job.request['method']}-{job.id}{writable[format].extensions[0]}",
+            key="predict_download",
+            on_click="ignore",
+            icon=":material/download:",
+        )
