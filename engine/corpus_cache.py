@@ -60,7 +60,7 @@ def store_corpora(corpora: Sequence[Corpus], path: Path) -> None:
 def load_corpora(path: Path) -> list[Corpus] | None:
     """Return the corpora stored at `path`, or None when the originals have to be read."""
     try:
-        with np.load(path, allow_pickle=False) as stored, without_collection():
+        with _stored(path) as stored, without_collection():
             return _from_arrays({name: stored[name] for name in stored.files})
     except _DAMAGE:
         return None
@@ -69,10 +69,17 @@ def load_corpora(path: Path) -> list[Corpus] | None:
 def load_ids(path: Path) -> list[list[str]] | None:
     """Return only the document ids of stored corpora."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with _stored(path) as stored:
             return [[str(id) for id in of] for of in _unpacked(stored["ids"])]
     except _DAMAGE:
         return None
+
+
+@contextmanager
+def _stored(path: Path) -> Iterator[Any]:
+    # Opened here: numpy leaves a file open whose end is missing.
+    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as stored:
+        yield stored
 
 
 # ---- corpora as arrays ----------------------------------------------------------------------

@@ -33,6 +33,7 @@ from engine.dictionary import Dictionary
 from engine.dictionary_files import read_dictionaries
 from engine.dictionary_versions import DictionaryVersion
 from engine.files import SourceFile
+from engine.project_connection import DATABASE
 from engine.project_files import GOLD, TEXT, StoredFile
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, ReadOptions
 from engine.text import Corpus, Document, InputError
@@ -74,7 +75,7 @@ class Project:
         return self.folder / "runs"
 
     def size(self) -> int:
-        """Return how many bytes the folder takes."""
+        """Return how many bytes the folder takes, but for SQLite's own while someone is at work."""
         return sum(_sizes(self.folder))
 
     # ---- text -------------------------------------------------------------------------------
@@ -285,6 +286,8 @@ def _match_preset(db: sqlite3.Connection) -> str:
 def _sizes(folder: Path) -> Iterator[int]:
     for parent, _, names in os.walk(folder):
         for name in names:
+            if name.startswith(f"{DATABASE}-"):
+                continue
             try:
                 yield os.lstat(os.path.join(parent, name)).st_size
             except OSError:  # gone since it was listed

@@ -65,4 +65,4 @@ def _replace(folder: Path, added: Sequence[StoredFile]) -> None:
         insert_records(db, added)
         note_change(db, GOLD)
     remove_bytes(folder, gone)
-    tidy(folder)
+    tidy(folder, cache_path(folder, gone))

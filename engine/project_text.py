@@ -81,12 +81,16 @@ def cache_path(folder: Path, batch: Sequence[StoredFile]) -> Path:
     return folder / CACHE / f"{name}.npz"
 
 
-def tidy(folder: Path) -> None:
-    """Delete what was left behind by a process that was killed, or by another version."""
+def tidy(folder: Path, *stale: Path) -> None:
+    """Delete read forms that are of no use any more, and what killed processes left behind."""
     with store.reading(folder) as db:
         files = [*records(db, TEXT), *records(db, GOLD)]
-    kept = {folder / file.path for file in files}
-    sweep(folder, kept | {cache_path(folder, batch) for batch in _batches(files)})
+    kept = {cache_path(folder, batch) for batch in _batches(files)}
+    for path in stale:
+        if path not in kept:
+            with suppress(OSError):
+                path.unlink()
+    sweep(folder, kept | {folder / file.path for file in files})
 
 
 # ---- adding and removing --------------------------------------------------------------------
@@ -127,9 +131,10 @@ def remove_text(folder: Path, file_id: str) -> None:
         gone = [file for file in files if file.unit == units[0]]
         delete_records(db, gone)
         note_change(db, TEXT)
-    _shrink_cache(folder, [file for file in files if file.batch == gone[0].batch], gone)
+    batch = [file for file in files if file.batch == gone[0].batch]
+    _shrink_cache(folder, batch, gone)
     remove_bytes(folder, gone)
-    tidy(folder)
+    tidy(folder, cache_path(folder, batch))
 
 
 def _identity(file: StoredFile) -> tuple[str, str, ReadOptions]:
@@ -180,14 +185,12 @@ def _used_ids(folder: Path, files: Sequence[StoredFile]) -> list[str]:
 
 def _shrink_cache(folder: Path, batch: list[StoredFile], gone: Sequence[StoredFile]) -> None:
     """Keep the read form of what is left of a batch."""
-    path, left = cache_path(folder, batch), [file for file in batch if file not in gone]
-    corpora = load_corpora(path) if left else None
+    left = [file for file in batch if file not in gone]
+    corpora = load_corpora(cache_path(folder, batch)) if left else None
     units = _units(batch)
     if corpora is not None and len(corpora) == len(units):
         kept = [c for unit, c in zip(units, corpora, strict=True) if unit[0] not in gone]
         store_corpora(kept, cache_path(folder, left))
-    with suppress(OSError):
-        path.unlink()
 
 
 # ---- joining --------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import sqlite3
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from engine import dictionary_versions as versions
 from engine import project_store as store
 from engine.archives import unzip_to
+from engine.decisions import KINDS, decisions_in_force
 from engine.files import write_error, written_whole
 from engine.project_connection import DATABASE
 from engine.project_files import CACHE, GOLD, TEXT, records
@@ -77,15 +80,32 @@ def copy_project(folder: Path, target: Path) -> None:
 def _check(folder: Path, name: str) -> None:
     """See that a copied project is whole; its jobs, if at work, work for another one."""
     store.check_store(folder)
-    with store.writing(folder) as db:
-        files = [*records(db, TEXT), *records(db, GOLD)]
-        missing = [file for file in files if not (folder / file.path).is_file()]
-        if missing:
-            raise InputError(
-                f'{name} lacks "{missing[0].path}", the file {missing[0].name}. '
-                "Download the project again"
-            )
-        store.release_jobs(db)
+    try:
+        with store.writing(folder) as db:
+            files = [*records(db, TEXT), *records(db, GOLD)]
+            missing = [file for file in files if not (folder / file.path).is_file()]
+            _read_rows(db)
+            store.release_jobs(db)
+            version = versions.latest(db).version
+        versions.load(folder, version)
+    except InputError:
+        raise
+    except (ValueError, TypeError, sqlite3.Error) as error:  # rows that we never write
+        raise InputError(f"{name}: {DATABASE} holds what no project holds ({error})") from error
+    if missing:
+        raise InputError(
+            f'{name} lacks "{missing[0].path}", the file {missing[0].name}. '
+            "Download the project again"
+        )
+
+
+def _read_rows(db: sqlite3.Connection) -> None:
+    """Read what pages will read, so that a bad row is found now."""
+    for kind in KINDS:
+        decisions_in_force(db, kind)
+    for [key] in db.execute("SELECT key FROM choices").fetchall():
+        store.choice(db, key)
+    versions.history(db)
 
 
 def _lift(folder: Path) -> None:
