@@ -2,9 +2,7 @@
 
 import hashlib
 import multiprocessing
-import os
 import queue
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -18,11 +16,13 @@ import numpy.typing as npt
 from engine.device import choose_device, set_threads
 from engine.dictionary import Dictionary
 from engine.experiment import OnProgress, Progress, TrainingData, run
+from engine.job_process import end_with_parent
 from engine.runs import data_fingerprint, is_finished_run, save_run
 from engine.settings import Settings
+from engine.text import InputError
 
 # Conf-MPU trains two taggers, so it starts first and the shorter ones fill the other core.
-_LONGEST_FIRST = ("conf_mpu", "bnpu", "mpu", "mpn", "early_stopped")
+_LONGEST_FIRST = ("conf_mpu", "bnpu", "mpu", "mpn", "supervised", "early_stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ def compare(
     folder: Path,
     *,
     dictionaries: Sequence[Dictionary] = (),
+    gold_labels: npt.NDArray[np.int16] | None = None,
     workers: int = 1,
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -51,12 +52,13 @@ def compare(
     """Train every method with the same data, priors and seed; return their run folders.
 
     A run that is in `folder` already, from the same data, priors and settings, is kept as it is.
+    `gold_labels` are what the method "supervised" learns from, and nothing else does.
     """
     data = replace(data, cache=data.cache or folder / "cache")
     tasks = {
         method: Task(
             folder / f"{method}-seed{settings.seed}",
-            data,
+            _supervised(data, gold_labels) if method == "supervised" else data,
             priors,
             replace(settings, method=method),
             tuple(dictionaries),
@@ -65,6 +67,12 @@ def compare(
     }
     train_all(list(tasks.values()), workers, on_progress=on_progress, should_stop=should_stop)
     return {method: tasks[method].folder for method in methods}
+
+
+def _supervised(data: TrainingData, gold_labels: npt.NDArray[np.int16] | None) -> TrainingData:
+    if gold_labels is None:
+        raise InputError("supervised learns from human labels, and there are none. Give gold")
+    return replace(data, labels=gold_labels, known_negatives=None)
 
 
 def train_all(
@@ -86,11 +94,11 @@ def train_all(
         return
     context = multiprocessing.get_context("spawn")
     manager = SyncManager(ctx=context)
-    manager.start(_end_with_parent)
+    manager.start(end_with_parent)
     with manager:
         channel, stop = manager.Queue(), manager.Event()
         with ProcessPoolExecutor(
-            min(workers, len(waiting)), context, initializer=_end_with_parent
+            min(workers, len(waiting)), context, initializer=end_with_parent
         ) as pool:
             running = [pool.submit(_train_in_worker, task, channel, stop) for task in waiting]
             try:
@@ -123,21 +131,6 @@ def _relay(
             on_progress(progress)
     for future in running:
         future.result()
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it has been killed.
-
-    Otherwise it would train on unseen, and write where a resumed run writes too.
-    """
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _train_in_worker(task: Task, channel: Any, stop: Any) -> None:

@@ -4,7 +4,7 @@
 
 `run` trains one method. Methods that are compared share the sentences, the labels, the priors and
 the seed, so that only the risk differs. Gold is not an argument of anything here but
-`run_supervised`, the upper reference.
+`run_supervised` and `complete_labels`, the upper reference.
 """
 
 import copy
@@ -37,7 +37,7 @@ from engine.risk import (
 )
 from engine.settings import MATCH_PRESETS, Settings
 from engine.tagger import BiLstmTagger, predict_probabilities
-from engine.text import Document, Entity
+from engine.text import Document, Entity, classes_from_spans, spans_from_entities
 from engine.training import Epoch, Schedule, fit
 from engine.transformer import TransformerTagger
 
@@ -97,7 +97,8 @@ def run(
 
     A confidence that was estimated before may be given, so that several runs can share it.
     """
-    check_data(data, priors)
+    if settings.method != "supervised":  # complete labels have nothing to be short of
+        check_data(data, priors)
     device = choose_device()
     inputs = make_inputs(data, settings, device)
     parts = _parts(data, priors, settings)
@@ -141,18 +142,8 @@ def run_supervised(
     data: TrainingData, settings: Settings, *, on_progress: OnProgress | None = None
 ) -> Run:
     """Train on complete human labels (given as `data.labels`): the upper reference."""
-    device = choose_device()
-    inputs = make_inputs(data, settings, device)
-    tagger = make_tagger(inputs, len(data.types) + 1, settings, settings.seed, device)
-    labels = torch.from_numpy(data.labels.astype(np.int64)).to(device)
-
-    def risk_of(probs: Tensor, tokens: Tensor) -> Risk:
-        return supervised_risk(probs, labels[tokens])
-
-    clock = _Clock(settings, on_progress, has_confidence=True)
-    history = fit(tagger, inputs, risk_of, schedule(settings), on_epoch=clock.of("training"))
     shares = np.bincount(data.labels, minlength=len(data.types) + 1) / max(len(data.labels), 1)
-    return Run(settings, data.types, shares, (tagger,), data.lexicon, tuple(history))
+    return run(data, shares, replace(settings, method="supervised"), on_progress=on_progress)
 
 
 def probabilities(trained: Run, sentences: Sequence[Sequence[str]]) -> npt.NDArray[np.float32]:
@@ -214,6 +205,21 @@ def make_training_data(
         lexicon,
         known_negatives=corrected.known_negatives,
     )
+
+
+def complete_labels(
+    documents: Sequence[Document], gold: EntitiesByDocument, types: Sequence[str]
+) -> npt.NDArray[np.int16]:
+    """Return the class of every token by human labels, for the upper reference alone."""
+    parts = [np.zeros(0, np.int16)]
+    for document in documents:
+        known = [e for e in gold.get(document.id, ()) if e.entity_type in types]
+        spans = spans_from_entities(document, known).spans
+        parts += [
+            classes_from_spans(of, len(sentence.tokens), types).astype(np.int16)
+            for of, sentence in zip(spans, document.sentences, strict=True)
+        ]
+    return np.concatenate(parts)
 
 
 # ---- the pieces of a run --------------------------------------------------------------------
@@ -327,6 +333,8 @@ def _risk_of_method(
     labels = torch.from_numpy(part.labels.astype(np.int64)).to(device)
     priors = torch.from_numpy(part.priors.astype(np.float32)).to(device)
     weight, loss = settings.entity_weight, settings.loss
+    if settings.method == "supervised":
+        return lambda probs, tokens: supervised_risk(probs, labels[tokens])
     if settings.method in ("mpn", "early_stopped"):
         return lambda probs, tokens: mpn_risk(
             probs, labels[tokens], priors, entity_weight=weight, loss=loss

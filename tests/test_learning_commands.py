@@ -141,3 +141,20 @@ def test_fractions_are_checked(capsys, folder, tmp_path):
                        "0,50", "--out", tmp_path / "c.csv")  # fmt: skip
     assert code == 2
     assert "--fractions takes whole numbers from 1 to 100" in err
+
+
+def test_supervised_learns_from_gold_and_says_so(capsys, folder, tmp_path):
+    code, out, _ = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *gold(), *SMALL,
+                       "--methods", "supervised,mpn", "--out", tmp_path / "runs")  # fmt: skip
+    assert code == 0
+    assert "supervised, on this gold" in out
+    card = json.loads((tmp_path / "runs" / "supervised-seed0" / "run.json").read_text())
+    other = json.loads((tmp_path / "runs" / "mpn-seed0" / "run.json").read_text())
+    assert card["data_fingerprint"] != other["data_fingerprint"]
+
+
+def test_supervised_without_gold_is_refused(capsys, folder, tmp_path):
+    code, _, err = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *SMALL,
+                       "--methods", "supervised", "--out", tmp_path / "runs")  # fmt: skip
+    assert code == 2
+    assert "supervised learns from human labels, and there are none" in err

@@ -79,7 +79,7 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
         "--methods",
         default=",".join(reversed(METHODS)),
         metavar="LIST",
-        help="of conf_mpu, mpu, mpn, bnpu, early_stopped (default: %(default)s)",
+        help="of conf_mpu, mpu, mpn, bnpu, early_stopped, supervised (default: %(default)s)",
     )
     parser.add_argument(
         "--encoder", choices=ENCODERS, default="bilstm", help="default: %(default)s"

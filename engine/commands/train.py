@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from engine import console
 from engine.commands.inputs import (
@@ -25,6 +26,7 @@ from engine.experiment import (
     Progress,
     TrainingData,
     check_data,
+    complete_labels,
     data_warnings,
     make_training_data,
     predict_documents,
@@ -33,11 +35,17 @@ from engine.formats import write_corpus
 from engine.metrics import Scores, compare_entities, evaluate_documents, overall
 from engine.priors import Priors, estimate_priors, given_priors
 from engine.runs import load_run, write_scores
-from engine.settings import METHODS, Settings, training_settings
+from engine.settings import BASELINES, METHODS, Settings, training_settings
 from engine.text import Corpus, Entity, InputError
 
 EntitiesByDocument = Mapping[str, tuple[Entity, ...]]
-NAMES = {"mpn": "MPN", "mpu": "MPU", "conf_mpu": "Conf-MPU", "dictionary": "dictionary"}
+NAMES = {
+    "mpn": "MPN",
+    "mpu": "MPU",
+    "conf_mpu": "Conf-MPU",
+    "dictionary": "dictionary",
+    "supervised": "supervised, on this gold",
+}
 
 
 def train_command(options: argparse.Namespace) -> None:
@@ -70,6 +78,7 @@ def train_command(options: argparse.Namespace) -> None:
         methods,
         Path(options.out),
         dictionaries=dictionaries,
+        gold_labels=_gold_labels(methods, corpus, gold, data),
         workers=options.workers,
         on_progress=Reporter(sys.stderr.isatty()),
     )
@@ -85,6 +94,15 @@ def train_command(options: argparse.Namespace) -> None:
             write_scores(folder, {"train": _record(scores.overall)})
     say_comparison(corpus, found, gold)
     say(f"\nRuns are in {options.out}; use one with: python -m engine predict --run {folder}")
+
+
+def _gold_labels(
+    methods: list[str], corpus: Corpus, gold: EntitiesByDocument | None, data: TrainingData
+) -> npt.NDArray[np.int16] | None:
+    """Return what the upper reference learns from; nothing when it was not asked for."""
+    if "supervised" not in methods or gold is None:
+        return None
+    return complete_labels(corpus.documents, gold, data.types)
 
 
 def check_files_only(options: argparse.Namespace, what: str) -> None:
@@ -144,7 +162,7 @@ def _parse(name: str, text: str, kind: type) -> Any:
 def parse_methods(text: str) -> list[str]:
     """Return the methods of a list such as "conf_mpu,mpu,mpn"."""
     methods = [method.strip() for method in text.split(",") if method.strip()]
-    known = (*METHODS, "bnpu", "early_stopped")
+    known = (*METHODS, *BASELINES)
     for method in methods:
         if method not in known:
             raise InputError(f'--methods: "{method}" is not one of {", ".join(known)}')
