@@ -7,6 +7,7 @@ originals are read. Nothing in it is unpickled.
 import gc
 import hashlib
 import json
+import re
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -27,11 +28,7 @@ from engine.settings import LIMITS
 from engine.text import Corpus, Document, Entity, FileReport, InputError, Sentence
 
 _ENGINE = Path(__file__).resolve().parent
-# Whatever decides which documents, sentences and tokens a file becomes.
-_READERS = (
-    "tokenization.py", "text.py", "files.py", "archives.py", "delimited.py", "json_records.py",
-    "corpus_cache.py",
-)  # fmt: skip
+_IMPORTED = re.compile(rb"^(?:from|import) engine\.(\w+)", re.MULTILINE)
 _LIBRARIES = ("regex", "sentencex")
 _DAMAGE = (
     OSError, ValueError, KeyError, IndexError, TypeError, EOFError, zipfile.BadZipFile,
@@ -45,10 +42,21 @@ _Arrays = dict[str, npt.NDArray[Any]]
 def reader_version() -> str:
     """Return a hash of the code that reads text; what other code read does not count."""
     digest = hashlib.sha256(repr((LIMITS, [version(name) for name in _LIBRARIES])).encode())
-    formats = sorted((_ENGINE / "formats").glob("*.py"))
-    for path in (*(_ENGINE / name for name in _READERS), *formats):
-        digest.update(path.read_bytes())
+    for _, source in sorted(_reader_sources().items()):
+        digest.update(source)
     return digest.hexdigest()[:16]
+
+
+def _reader_sources() -> dict[str, bytes]:
+    """The readers, and this module, with all that they import."""
+    sources: dict[str, bytes] = {}
+    left = [Path(__file__), *(_ENGINE / "formats").glob("*.py")]
+    while left:
+        path = left.pop()
+        sources[path.name] = path.read_bytes()
+        imported = {f"{name.decode()}.py" for name in _IMPORTED.findall(sources[path.name])}
+        left += [_ENGINE / name for name in imported - sources.keys() if (_ENGINE / name).is_file()]
+    return sources
 
 
 def store_corpora(corpora: Sequence[Corpus], path: Path) -> None:
