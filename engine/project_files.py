@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 from engine.files import SourceFile, read_source, written_whole
@@ -196,7 +197,7 @@ def insert_records(db: sqlite3.Connection, added: Sequence[StoredFile]) -> None:
         [
             (
                 record.id, record.role, record.unit, record.name, record.bytes, record.sha256,
-                json.dumps(asdict(record.options)), json.dumps(dict(record.renamed)),
+                _options_json(record.options), json.dumps(dict(record.renamed)),
                 record.documents, record.sentences, record.tokens, record.added_at.isoformat(),
             )
             for record in added
@@ -219,8 +220,7 @@ def content_key(files: Iterable[StoredFile]) -> str:
     """Return a hash of all that decides what the files are read as; "" for no files."""
     units: dict[str, list[object]] = {}
     for file in files:
-        options = sorted(asdict(file.options).items())
-        about = (file.name, file.sha256, options, file.renamed)
+        about = (file.name, file.sha256, _options_json(file.options), file.renamed)
         units.setdefault(file.unit, []).append(about)
     parts = ascii(list(units.values())).encode()
     return hashlib.sha256(parts).hexdigest()[:16] if units else ""
@@ -230,9 +230,19 @@ def _from_row(row: sqlite3.Row) -> StoredFile:
     # A database may come from a stranger's zip, and these become a path.
     if not _ID.fullmatch(str(row["id"])) or row["role"] not in (TEXT, GOLD):
         raise InputError(f'the project names a file "{row["role"]}/{row["id"]}" that cannot be')
-    options = {k: v for k, v in json.loads(row["options"]).items() if k in _OPTIONS}
     return StoredFile(
-        row["id"], row["name"], row["bytes"], moment(row["added_at"]), ReadOptions(**options),
+        row["id"], row["name"], row["bytes"], moment(row["added_at"]), _options(row["options"]),
         row["documents"], row["sentences"], row["tokens"], row["role"], row["unit"],
         row["sha256"], tuple(sorted(json.loads(row["renamed"]).items())),
     )  # fmt: skip
+
+
+# Cached, as thousands of files are read by the same few options.
+@lru_cache(maxsize=64)
+def _options_json(options: ReadOptions) -> str:
+    return json.dumps(asdict(options), sort_keys=True)
+
+
+@lru_cache(maxsize=64)
+def _options(stored: str) -> ReadOptions:
+    return ReadOptions(**{k: v for k, v in json.loads(stored).items() if k in _OPTIONS})
