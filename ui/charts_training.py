@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from ui.chart_style import BARS, framed
+from ui.chart_style import BARS, TEXT, framed
 from ui.palette import METHOD_COLORS, METHOD_DASHES
 
 _MOST_POINTS = 400  # of one line
@@ -53,7 +53,8 @@ def common_range(epochs: pd.DataFrame, columns: tuple[str, ...]) -> tuple[float,
         return None
     values = epochs[list(columns)].to_numpy(float)
     low, high = min(0.0, float(values.min())), float(values.max())
-    return (low, high + 0.06 * (high - low or 1))
+    room = 0.06 * (high - low or 1)
+    return (low - room if low < 0 else 0.0, high + room)
 
 
 def confidence_figure(histogram: pd.DataFrame, threshold: float | None = None) -> go.Figure:
@@ -90,9 +91,15 @@ def confidence_figure(histogram: pd.DataFrame, threshold: float | None = None) -
         margin_t=36,
     )
     if threshold is not None:
-        figure.add_vline(x=threshold, line={"dash": "dot", "width": 1.5})
+        figure.add_vline(x=threshold, line={"color": TEXT, "dash": "dot", "width": 1.5})
         figure.add_annotation(
-            x=threshold, y=1, yref="paper", text="threshold", showarrow=False, xanchor="left"
+            x=threshold,
+            y=1,
+            yref="paper",
+            text="threshold",
+            showarrow=False,
+            xanchor="left",
+            xshift=4,
         )
     figure.update_xaxes(title="Confidence that a token is part of an entity", range=[0, 1])
     figure.update_yaxes(title="Share of tokens (%)", rangemode="tozero", nticks=5)

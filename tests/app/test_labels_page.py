@@ -1,33 +1,40 @@
+import re
+
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from engine import InputError
-from ui import state
+from engine import InputError, SourceFile
+from engine.workspace import create_project, sample_project
+from tests.app.finished_runs import make_project
+from tests.app.pages import open_page
+from ui.state import labels as state
 
-TEXT = ("notes.txt", b"He had gout.\nLead was found.\nNothing else.\n", "text/plain")
-DISEASE = ("Disease.txt", b"gout\n", "text/plain")
-CHEMICAL = ("Chemical.txt", b"lead\n", "text/plain")
+TEXT = b"He had gout. Lead was found. Nothing else.\n"
+TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases")
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
-def page():
-    return AppTest.from_file("../../ui/app.py", default_timeout=30)
+def sample():
+    return sample_project()
 
 
 @pytest.fixture
-def own(page):
-    page.run()
-    page.radio(key="source").set_value("Your own files").run()
-    return page
+def own():
+    return make_project(TEXT)
 
 
-def upload(page, text=TEXT, dictionaries=(DISEASE,), gold=None):
-    page.file_uploader(key="text_upload").set_value([text])
-    page.file_uploader(key="dictionary_upload").set_value(list(dictionaries))
-    if gold:
-        page.file_uploader(key="gold_upload").set_value(gold)
-    page.run()
-    assert not page.exception
+def show(project, tab="Text"):
+    page = open_page("labels", project.id)
+    page.session_state["labels_tab"] = tab
+    return checked(page.run())
+
+
+def checked(page):
+    assert not page.exception and not page.error
     return page
 
 
@@ -39,153 +46,343 @@ def texts(page):
     return "".join(element.value for element in page.html)
 
 
-def command(page):
-    return page.code[-1].value.replace(" \\\n ", "")
+def captions(page):
+    return [caption.value.replace("\\", "") for caption in page.caption]
 
 
-def test_page_shows_the_sample_project_at_once(page):
-    page.run()
-    assert not page.exception and not page.error
+def table(page, column):
+    return next(of.value for of in page.dataframe if column in of.value)
+
+
+def progress(page):
+    return page.get("progress")[0].proto.text
+
+
+# ---- the whole page -------------------------------------------------------------------------
+
+
+def test_page_shows_the_sample_project(sample):
+    page = show(sample)
     # The figures of `python -m engine label` on the same files.
     assert figures(page) == {
         "Token coverage": "9.0 %",
-        "Sentences with a match": "76.9 %",
+        "Sentences matched": "76.9 %",
         "Phrases used": "60.4 %",
         "Conflicts": "9",
         "Precision": "97.0 %",
+        "Recall": "54.6 %",
     }
     assert 'kidney stones<span class="gl-type">Disease</span></mark>' in texts(page)
+    assert page.code[-1].value == (
+        "python -m engine label --project sample --match balanced --out entities.csv"
+    )
 
 
-def test_preset_changes_the_figures_and_the_command(page):
-    page.run()
-    page.segmented_control(key="match_preset").set_value("strict").run()
-    assert not page.exception
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_is_drawn_and_only_the_open_one(sample, tab):
+    page = show(sample, tab)
+    drawn = {
+        "Text": bool(page.text_input),
+        "Coverage": any("example" in of.value for of in page.dataframe),
+        "Conflicts": any("rule" in of.value for of in page.dataframe),
+        "Precision": any("F1 (%)" in of.value for of in page.dataframe),
+        "Noisy phrases": any("flags" in of.value for of in page.dataframe),
+    }
+    assert [name for name, is_drawn in drawn.items() if is_drawn] == [tab]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases", "said"),
+    [
+        (b"", b"gout\n", "No text yet."),
+        (TEXT, b"", "No dictionaries yet."),
+        (TEXT, b"measles\n", "No phrase is found in this text (0 of 1 phrases in 3 sentences)"),
+    ],
+    ids=["no text", "no dictionary", "no match"],
+)
+def test_page_says_what_is_missing(text, phrases, said):
+    project = create_project("Half")
+    if text:
+        project.add_text([SourceFile("notes.txt", text)])
+    if phrases:
+        project.add_dictionaries([SourceFile("Disease.txt", phrases)])
+    page = show(project)
+    assert said in texts(page)
+    assert not page.metric
+
+
+def test_preset_is_stored_and_changes_the_figures_and_the_command(sample):
+    page = show(sample)
+    checked(page.segmented_control(key="labels_match_preset").set_value("strict").run())
     assert figures(page)["Token coverage"] == "7.2 %"
-    assert "--match strict" in command(page)
+    assert "--match strict" in page.code[-1].value
+    assert sample.match_preset() == "strict"
+    # Another visit, or a change elsewhere, shows what is stored.
+    assert show(sample).segmented_control(key="labels_match_preset").value == "strict"
+    sample.set_match_preset("loose")
+    assert page.run().segmented_control(key="labels_match_preset").value == "loose"
 
 
-def test_muting_a_phrase_changes_the_figures_and_the_command(page):
-    page.run()
-    muting = page.multiselect[-1]
-    assert "lead" in muting.options
-    muting.set_value(["lead", "cold"]).run()
+def test_gold_that_does_not_fit_the_text_any_more_is_explained_and_all_else_stays(own):
+    own.set_gold([SourceFile("gold.csv", b"doc_id,start,end,label\nnotes,7,11,Disease\n")])
+    assert figures(show(own))["Precision"] == "50.0 %"
+    own.remove_text(own.text_files()[0].id)
+    own.add_text([SourceFile("other.txt", TEXT)])
+    page = open_page("labels", own.id).run()
     assert not page.exception
-    assert figures(page)["Token coverage"] == "8.8 %"  # 13 + 12 of 17,605 tokens fewer
-    assert "--mute cold lead" in command(page)
+    assert "annotates none of these documents" in page.error[0].value
+    assert figures(page)["Precision"] == "–"
 
 
-def test_filters_choose_sentences(page):
-    page.run()
-    page.segmented_control(key="labels_filter").set_value("With a conflict").run()
+def test_download_holds_the_entities(own):
+    rows = state.entities_csv(own).decode().splitlines()
+    assert [row.split(",")[3:7] for row in rows[1:]] == [
+        ["7", "11", "gout", "Disease"],
+        ["13", "17", "Lead", "Chemical"],
+    ]
+
+
+def test_markup_in_texts_and_names_is_shown_as_text():
+    project = create_project("<b>x")
+    text = b"<script>alert(1)</script> and <img src=x onerror=alert(2)> with gout.\n"
+    project.add_text([SourceFile("<img src=x>.txt", text)])
+    project.add_dictionaries([SourceFile("<b onclick=x>T.txt", b"gout\n<script>\n")])
+    for tab in TABS:
+        page = show(project, tab)
+        assert "<script" not in texts(page) and "<img" not in texts(page)
+        shown = (*page.markdown, *page.caption, *page.info)
+        assert not any(re.search(r"(?<!\\)<", element.value) for element in shown)
+    shown = texts(show(project))
+    assert "&lt;script&gt;" in shown and "&lt;img src=x onerror=alert(2)&gt;" in shown
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [(InputError("a_b.txt is empty"), "a_b.txt is empty."), (KeyError("x"), "Something went")],
+    ids=["the person's", "ours"],
+)
+def test_no_traceback_reaches_a_person(sample, monkeypatch, error, shown):
+    def fail(project):
+        raise error
+
+    monkeypatch.setattr(state, "coverage", fail)
+    page = open_page("labels", sample.id).run()
     assert not page.exception
+    assert page.error[0].value.replace("\\", "").startswith(shown)
+
+
+# ---- text -----------------------------------------------------------------------------------
+
+
+def test_filters_choose_sentences(sample):
+    page = show(sample)
+    checked(page.segmented_control(key="labels_filter").set_value("With a conflict").run())
     # Nine conflicts, two of them in one sentence.
-    assert any("Sentences 1–8 of 8" in caption.value for caption in page.caption)
+    assert "Sentences 1–8 of 8" in captions(page)
     assert "lost to" in texts(page)
     page.text_input(key="labels_search").set_value("no such words anywhere").run()
     assert page.info[0].value == "No sentence is like this. Choose other filters."
 
 
-def test_a_filter_leads_back_to_the_first_page(page):
-    page.run()
+@pytest.mark.parametrize(
+    ("kind", "types", "dictionaries", "numbers"),
+    [
+        ("All", [], [], "1–3 of 3"),
+        ("With a match", [], [], "1–2 of 2"),
+        ("Without a match", [], [], "1–1 of 1"),
+        ("All", ["Disease"], [], "1–1 of 1"),
+        ("Without a match", ["Disease"], [], "1–2 of 2"),
+        ("All", [], ["Chemical.txt"], "1–1 of 1"),
+    ],
+)
+def test_filters_by_type_and_dictionary_look_at_these_only(own, kind, types, dictionaries, numbers):
+    page = show(own)
+    page.segmented_control(key="labels_filter").set_value(kind)
+    page.multiselect(key="labels_types").set_value(types)
+    page.multiselect(key="labels_dictionaries").set_value(dictionaries)
+    checked(page.run())
+    assert f"Sentences {numbers}" in captions(page)
+
+
+def test_a_filter_leads_back_to_the_first_page(sample):
+    page = show(sample)
     page.pagination[0].set_value(3).run()
-    assert any("Sentences 51–75 of 793" in caption.value for caption in page.caption)
-    page.multiselect(key="labels_types").set_value(["Disease"]).run()
-    assert any("Sentences 1–25 of 793" in caption.value for caption in page.caption)
+    assert "Sentences 51–75 of 793" in captions(page)
+    page.segmented_control(key="labels_filter").set_value("With a match").run()
+    assert "Sentences 1–25 of 610" in captions(page)
 
 
-def test_coverage_tab_draws_what_may_be_missing(page):
-    page.session_state["labels_tab"] = "Coverage"
-    page.run()
-    assert not page.exception
-    missing = next(table.value for table in page.dataframe if "example" in table.value)
+def test_a_phrase_has_a_card_and_its_sentences(sample):
+    page = show(sample)
+    checked(page.selectbox(key="labels_phrase").set_value("lead").run())
+    assert "13 matches in 7 documents · 2 lost to another type · common word" in captions(page)
+    assert "Sentences 1–12 of 12" in captions(page)
+    assert table(page, "lost")["precision"].round(1).tolist() == [23.1]
+    # Only the phrase that was asked for is marked.
+    assert texts(page).count('<span class="gl-type">') == 13
+
+
+def test_a_phrase_can_be_muted_from_its_card(sample):
+    page = show(sample)
+    page.selectbox(key="labels_phrase").set_value("lead").run()
+    checked(page.button(key="phrase_mute").click().run())
+    assert sample.dictionary_version() == 2
+    assert sample.dictionary_history()[0].reason == "Muted “lead”"
+    assert "“lead” is muted: it matches nothing." in captions(page)
+    assert figures(page)["Token coverage"] == "8.9 %"
+
+
+def test_a_phrase_can_be_moved_to_another_type(own):
+    page = show(own)
+    page.selectbox(key="labels_phrase").set_value("lead").run()
+    page.selectbox(key="phrase_new_type").set_value("Disease").run()
+    checked(page.button(key="phrase_move").click().run())
+    assert 'Lead<span class="gl-type">Disease</span></mark>' in texts(page)
+    assert own.dictionary_history()[0].reason == "Moved “lead” from Chemical to Disease"
+
+
+def test_a_phrase_that_no_dictionary_holds_is_said_to_be_so(own):
+    page = open_page("labels", own.id)
+    page.session_state["labels_phrase"] = "measles"  # typed, not chosen from the list
+    checked(page.run())
+    assert "“measles” is in no dictionary." in captions(page)
+
+
+# ---- coverage, conflicts, noisy phrases -----------------------------------------------------
+
+
+def test_coverage_tab_lists_what_may_be_missing(sample):
+    missing = table(show(sample, "Coverage"), "example")
     assert missing["phrase"].tolist()[:2] == ["isotretinoin", "lithium"]
 
 
-def test_page_says_what_is_missing_when_nothing_is_uploaded(own):
-    assert not own.exception
-    assert own.info[0].value.startswith("Add a text file and a dictionary in the sidebar.")
-    assert not own.metric
+def test_conflicts_tab_counts_winners_losers_and_rules(sample):
+    first = table(show(sample, "Conflicts"), "rule").iloc[0]
+    assert first[["winner", "winner_type", "loser_type", "times"]].tolist() == [
+        "alcohol",
+        "Chemical",
+        "Disease",
+        4,
+    ]
 
 
-def test_uploads_are_labeled(own):
-    upload(own, dictionaries=[DISEASE, CHEMICAL])
-    assert figures(own)["Phrases used"] == "100.0 %"
-    assert figures(own)["Precision"] == "–"
-    assert 'gout<span class="gl-type">Disease</span></mark>' in texts(own)
-    assert command(own) == (
-        "python -m engine label notes.txt --dictionary Disease.txt Chemical.txt --match balanced "
-        "--out entities.csv"
-    )
+def test_conflicts_tab_says_so_when_there_are_none(own):
+    assert show(own, "Conflicts").info[0].value.startswith("No conflicts")
 
 
-def test_lines_can_be_documents(own):
-    own.toggle(key="lines_are_documents").set_value(True)
-    upload(own)
-    assert texts(own).count('class="gl-document"') == 3
-    assert "--lines" in command(own)
+def select_noisy(page, project, rows):
+    key = f"table_noisy_{project.labels_key()}"
+    page.session_state[key] = {"selection": {"rows": rows, "columns": [], "cells": []}}
+    return checked(page.run())
 
 
-def test_an_unreadable_text_is_explained_and_the_page_stays(own):
-    upload(own, text=("notes.txt", b"%PDF-1.7 ...", "text/plain"))
-    assert own.error[0].value.replace("\\", "").startswith("notes.txt is a PDF file.")
-    assert own.title[0].value == "Distant labels"
-    assert own.file_uploader(key="text_upload")
+def test_chosen_phrases_are_muted_and_can_match_again(sample):
+    page = show(sample, "Noisy phrases")
+    assert table(page, "flags")["phrase"].tolist()[:2] == ["lead", "cold"]
+    assert page.button(key="noisy_mute").disabled
+    select_noisy(page, sample, [0, 1])
+    assert page.button(key="noisy_mute").label == "Mute 2 phrases"
+    checked(page.button(key="noisy_mute").click().run())
+    assert figures(page)["Token coverage"] == "8.8 %"  # 13 + 12 of 17,605 tokens fewer
+    assert state.muted(sample) == [("cold", "Disease"), ("lead", "Chemical")]
+    page.multiselect(key="noisy_muted_2").set_value(["lead (Chemical)"]).run()
+    checked(page.button(key="noisy_unmute").click().run())
+    assert state.muted(sample) == [("cold", "Disease")]
+    assert sample.dictionary_version() == 3
 
 
-def test_unreadable_gold_is_explained_and_all_else_stays(own):
-    upload(own, gold=("gold.csv", b"\x89PNG....", "text/csv"))
-    assert own.error[0].value.replace("\\", "").startswith("gold.csv is a PNG image.")
-    assert figures(own)["Precision"] == "–"
-    assert figures(own)["Sentences with a match"] == "33.3 %"
-    assert "--gold" not in command(own)
+def test_muting_takes_a_phrase_out_in_any_case(own):
+    own.add_dictionaries([SourceFile("more/Chemical.csv", b"term,label\nLEAD,Chemical\n")])
+    state.mute(own, [("lead", "Chemical")])
+    assert state.muted(own) == [("LEAD", "Chemical"), ("lead", "Chemical")]
 
 
-def test_gold_gives_precision_and_recall(own):
-    gold = b"doc_id,start,end,text,label\nnotes,7,11,gout,Disease\nnotes,13,17,Lead,Chemical\n"
-    upload(own, gold=("gold.csv", gold, "text/csv"))
-    assert figures(own)["Precision"] == "100.0 %"
-    assert "recall 50.0 %" in [caption.value for caption in own.caption]
+def test_all_phrases_can_be_muted_and_the_page_stays(own):
+    state.mute(own, [("gout", "Disease"), ("lead", "Chemical")])
+    for tab in TABS:
+        page = show(own, tab)
+        assert figures(page)["Token coverage"] == "0.0 %"
 
 
-def test_page_says_so_when_nothing_matches(own):
-    upload(own, dictionaries=[("Disease.txt", b"measles\n", "text/plain")])
-    assert own.info[0].value.startswith("No phrase is found in this text (0 of 1 phrases in 3 sent")
+def test_a_change_made_elsewhere_is_not_overwritten(own, monkeypatch):
+    held = own.dictionaries()
+    own.save_dictionaries(held[:1], "Elsewhere")
+    monkeypatch.setattr(type(own), "dictionary_version", lambda self: 1)
+    with pytest.raises(InputError, match="changed elsewhere"):
+        state.mute(own, [("gout", "Disease")])
 
 
-def test_all_phrases_can_be_muted_and_let_in_again(own):
-    upload(own)
-    own.multiselect[-1].set_value(["gout"]).run()
-    assert not own.exception
-    assert figures(own)["Token coverage"] == "0.0 %"
-    own.multiselect[-1].set_value([]).run()
-    assert not own.exception
-    assert figures(own)["Sentences with a match"] == "33.3 %"
+# ---- precision ------------------------------------------------------------------------------
 
 
-def test_markup_in_uploads_is_shown_as_text(own):
-    text = b"<script>alert(1)</script> and <img src=x onerror=alert(2)> with gout.\n"
-    name = "<img src=x>.txt"
-    upload(own, text=(name, text, "text/plain"), dictionaries=[DISEASE])
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in texts(own)
-    assert "&lt;img src=x onerror=alert(2)&gt;" in texts(own)
-    assert "<script" not in texts(own) and "<img" not in texts(own)
-    assert not any("<img" in element.value for element in (*own.markdown, *own.caption))
+def test_precision_tab_scores_each_type_against_gold(sample):
+    page = show(sample, "Precision")
+    scores = table(page, "F1 (%)").set_index("Type")
+    assert scores["Precision (%)"].round(1).to_dict() == {
+        "Chemical": 96.6,
+        "Disease": 97.3,
+        "All types": 97.0,
+    }
+    assert table(page, "is")["times"].tolist() == [7, 5, 20, 838]
 
 
-@pytest.mark.parametrize(
-    ("error", "shown"),
-    [
-        (InputError("a_b.txt is empty"), "a\\_b\\.txt is empty\\."),
-        (KeyError("x"), "Something went"),
-    ],
-    ids=["the person's", "ours"],
-)
-def test_no_traceback_reaches_a_person(page, monkeypatch, error, shown):
-    def fail(sources):
-        raise error
+def test_judgements_are_stored_at_once_and_there_after_a_refresh(own):
+    page = show(own, "Precision")
+    assert figures(page)["Precision"] == "–"
+    assert progress(page) == "0 of 2"
+    checked(page.button(key="check_accepted").click().run())
+    [decision] = own.decisions("check")
+    assert (decision.verdict, decision.surface, decision.source) in {
+        ("accepted", "gout", "Disease.txt"),
+        ("accepted", "Lead", "Chemical.txt"),
+    }
+    again = show(own, "Precision")  # a new visit
+    assert progress(again).startswith("1 of 2, so far 100 % right [21–100]")
+    checked(again.button(key="check_rejected").click().run())
+    assert progress(again).startswith("2 of 2, so far 50 % right")
+    assert again.success[0].value == "The sample is judged."
+    assert figures(again)["Precision (estimate)"] == "50.0 %"
 
-    monkeypatch.setattr(state, "read_project", fail)
-    page.run()
-    assert not page.exception
-    assert page.error[0].value.startswith(shown)
+
+def test_a_judgement_can_be_taken_back_and_made_again(own):
+    page = show(own, "Precision")
+    assert page.button(key="check_back").disabled
+    first = texts(page)
+    page.button(key="check_unsure").click().run()
+    assert texts(page) != first
+    checked(page.button(key="check_back").click().run())
+    assert own.decisions("check") == []
+    assert texts(page) == first
+
+
+def test_the_match_taken_back_is_asked_for_again_even_when_earlier_ones_are_open(sample):
+    sample.remove_gold()
+    page = show(sample, "Precision")
+    last = state.sample(sample, 50).iloc[-1]
+    state.judge(sample, last, "accepted")
+    checked(page.run())
+    page.button(key="check_back").click().run()
+    assert f"Phrase “{last['phrase']}” of {last['dictionary']}" in captions(page)
+
+
+def test_more_can_be_judged_when_the_sample_is(sample):
+    sample.remove_gold()
+    for _, match in state.sample(sample, 50).iterrows():
+        state.judge(sample, match, "accepted")
+    page = show(sample, "Precision")
+    assert progress(page).startswith("51 of 51, so far 100 % right")
+    checked(page.button(key="check_more").click().run())
+    assert progress(page).startswith("51 of 101")
+
+
+def test_buttons_have_keys_to_press(own):
+    page = show(own, "Precision")
+    keys = ("check_accepted", "check_rejected", "check_unsure", "check_back")
+    assert [page.button(key=key).proto.shortcut for key in keys] == ["y", "n", "u", "b"]
+
+
+def test_a_sample_can_be_judged_beside_gold(sample):
+    page = show(sample, "Precision")
+    checked(page.button(key="check_accepted").click().run())
+    assert progress(page).startswith("1 of 51")
+    assert figures(page)["Precision"] == "97.0 %"  # gold says more

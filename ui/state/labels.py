@@ -38,7 +38,9 @@ def labels(project: Project) -> engine.DistantLabels:
 
 def dictionaries(project: Project) -> tuple[engine.Dictionary, ...]:
     """Return the dictionaries as they are now."""
-    return _dictionaries((project.id, project.dictionary_version()), project)
+    # A reset sample counts its versions anew, so the number alone would not do.
+    key = (project.id, project.dictionary_version(), project.dictionary_key())
+    return _dictionaries(key, project)
 
 
 def coverage(project: Project) -> Coverage:

@@ -21,7 +21,7 @@ STYLE = """<style>
 .gl-fact { font-size: .92rem; line-height: 1.5; padding: .1rem 0; }
 .gl-fact .gl-legend { padding-top: .25rem; }
 .gl-stages { list-style: none; margin: 0; padding: 0; font-size: .92rem; line-height: 2; }
-.gl-stages .gl-stage { margin: 0; padding: 0; font-size: inherit; }
+.gl-stages .gl-stage { margin: 0 0 0 -1.6rem; padding: 0; font-size: inherit; }
 .gl-stage-waiting { opacity: .6; }
 .gl-stage-running { font-weight: 600; }
 </style>"""
@@ -41,10 +41,10 @@ def show(project: Project) -> None:
     train_live.show(project)
     st.subheader("New run", anchor=False)
     # Side by side where there is room, one above the other where there is not.
-    with st.container(horizontal=True, gap="large"):
-        with st.container(width=560, key="train_form"):
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width=556, key="train_form"):
             request, problem = train_form.show(project)
-        with st.container(width=404, key="train_preflight"):
+        with st.container(width=416, key="train_preflight"):
             show_preflight(project, request, problem)
     train_history.show(project)
     st.divider()

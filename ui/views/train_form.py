@@ -172,6 +172,7 @@ def show_priors(project: Project) -> tuple[dict[str, float] | None, str]:
             "source": "Source",
         },
         disabled=["entity_type", "labeled", "source"],
+        placeholder="–",
         hide_index=True,
         key=f"train_priors_{project.labels_key()}_{hash(tuple(known))}",
     )
