@@ -7,11 +7,13 @@ heartbeat that the process writes has to decide.
 """
 
 import contextlib
+import multiprocessing
 import os
 import platform
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,6 +96,21 @@ def signal_group(process: Process, number: int) -> bool:
             os.kill(process.pid, number)
         return True
     return False
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it with multiprocessing has been killed.
+
+    Otherwise it would train on unseen, and write where a resumed run writes too.
+    """
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def end_group(process: Process, *, by_force: bool) -> bool:

@@ -1,5 +1,8 @@
 """Workers are real processes here, as they are for a person."""
 
+import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,6 +15,7 @@ from engine import comparison
 from engine.comparison import compare
 from engine.device import set_threads
 from engine.experiment import probabilities
+from engine.job_process import is_alive, process_of
 from engine.runs import load_run
 from engine.text import InputError
 from tests.test_experiment import SMALL, Planted
@@ -176,3 +180,33 @@ def test_a_failure_here_stops_the_workers(planted, tmp_path, threads):
     with pytest.raises(RuntimeError, match="the listener is gone"):
         compare(*arguments, tmp_path, workers=2, on_progress=fail)
     assert time.monotonic() - failed_at[0] < 10
+
+
+# ---- a killed parent ------------------------------------------------------------------------
+
+# Prints its worker's pid once that is at work, then waits to be killed.
+PARENT = """
+import multiprocessing, os, time
+from concurrent.futures import ProcessPoolExecutor
+from engine.job_process import end_with_parent
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(1, context, initializer=end_with_parent)
+    print(pool.submit(os.getpid).result(), flush=True)
+    pool.submit(time.sleep, 60)
+    time.sleep(60)
+"""
+
+
+def test_workers_end_with_their_parent(tmp_path):
+    (tmp_path / "parent.py").write_text(PARENT)
+    environment = os.environ | {"PYTHONPATH": os.getcwd()}
+    command = [sys.executable, str(tmp_path / "parent.py")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as parent:
+        worker = process_of(int(parent.stdout.readline()))
+        assert is_alive(worker)
+        parent.kill()
+    until = time.monotonic() + 20
+    while is_alive(worker) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not is_alive(worker)

@@ -136,11 +136,15 @@ def _entities(places: Mapping[str, list[tuple[int, int, str]]]) -> Found:
 
 def _priors(work: Work, request: TrainRequest, data: TrainingData) -> Priors:
     work.report.progress(stage="priors", share=_PREPARED / 2)
+    if (known := work.report.known("all_priors")) is not None:
+        return Priors(**{**known, "values": np.array(known["values"])})
     if request.priors is not None:
         priors = given_priors(request.priors, data.types, labels=data.labels)
     else:
         priors = estimate_priors(data.sentences, data.labels, data.types, seed=request.seed)
     check_data(data, priors.values)
+    # All of them, to the last bit: estimating takes long, and checkpoints hold for these only.
+    work.report.fact("all_priors", {**asdict(priors), "values": priors.values.tolist()})
     rows = zip(priors.types, priors.values[1:], priors.source, priors.labeled_share, strict=True)
     work.report.fact(
         "priors",
