@@ -18,10 +18,10 @@ ENGINE_ORDER = [
     "lexicon", "encoders", "subwords", "transformer", "batches", "features", "risk", "recurrence",
     "tagger", "training", "confidence", "decoding", "metrics", "checking", "pool", "agreement",
     "bootstrap", "seen", "calibration", "judged", "formats", "alignment", "experiment", "runs",
-    "comparison", "curve", "speed", "project_connection", "project_store", "decisions", "review",
-    "enrichment", "summaries", "dictionary_writing", "verification", "corpus_cache",
+    "job_process", "comparison", "curve", "speed", "project_connection", "project_store", "decisions", "review",
+    "review_progress", "enrichment", "summaries", "dictionary_writing", "verification", "corpus_cache",
     "dictionary_versions", "project_files", "project_text", "project_gold", "project",
-    "project_zip", "workspace", "reviewed", "job_process", "job_requests", "job_store", "job_plan",
+    "project_zip", "workspace", "reviewed", "job_requests", "job_store", "job_plan",
     "job_watch", "job_reports", "job_results", "jobs", "console", "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {
