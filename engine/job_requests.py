@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.files import SourceFile
 from engine.settings import (
+    BASELINES,
     DEFAULT_TRAINING_PRESET,
     ENCODERS,
     METHODS,
@@ -16,7 +17,7 @@ from engine.settings import (
 )
 from engine.text import InputError
 
-TRAINABLE = (*METHODS, "bnpu", "early_stopped")
+TRAINABLE = (*METHODS, *BASELINES)
 _OWN_FIELDS = ("method", "encoder", "seed")  # the request has fields of its own for these
 
 
@@ -92,6 +93,8 @@ def check_request(request: Request) -> None:
         if method not in TRAINABLE:
             raise InputError(f'"{method}" is not a method; choose from {", ".join(TRAINABLE)}')
     if isinstance(request, CurveRequest):
+        if "supervised" in request.methods:
+            raise InputError("supervised learns from gold, so it has no curve over dictionaries")
         _check_numbers("share of the dictionary, in percent,", request.fractions, 1, 100)
         _check_numbers("seed", request.seeds, 0, 1_000_000)
     settings_of(request)

@@ -1,48 +1,43 @@
 """Train jobs: text and dictionaries become one tagger a method, what each finds, and scores."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.commands.terminal import note_all
+from engine.commands.work_found import TRAINED, predict_all
 from engine.commands.work_pace import Pace
 from engine.commands.work_setup import (
     Labeled,
     Stopwatch,
     Work,
-    predict_corpus,
     read_and_label,
-    write_predictions,
     write_speeds,
 )
 from engine.comparison import compare
 from engine.decisions import Review
 from engine.device import choose_device, set_threads
-from engine.distant import dictionary_entities
 from engine.experiment import (
     Progress,
     TrainingData,
     check_data,
+    complete_labels,
     data_warnings,
     make_training_data,
 )
 from engine.job_plan import Speed, epochs_of, side_by_side
 from engine.job_requests import ProbeRequest, TrainRequest, settings_of
-from engine.job_results import PREDICTIONS, epochs, run_card, run_folder
-from engine.metrics import Evaluation, Scores, evaluate_documents
+from engine.job_results import epochs, run_card, run_folder
 from engine.priors import Priors, estimate_priors, given_priors
-from engine.runs import write_scores
 from engine.speed import measure_speeds
 from engine.text import Document, Entity
 
 Found = Mapping[str, tuple[Entity, ...]]
-# Shares of a whole job that go before and after training; the rest is by epochs.
-_PREPARED, _TRAINED = 0.03, 0.95
+_PREPARED = 0.03  # share of a whole job that goes before training
 _BINS = 40  # of the confidence histogram
 
 
@@ -67,6 +62,7 @@ def train_job(work: Work, request: TrainRequest) -> bool:
         request.methods,
         work.report.job.folder,
         dictionaries=labeled.dictionaries,
+        gold_labels=_gold_labels(work, request, labeled),
         workers=side_by_side(len(request.methods), device),
         on_progress=listener,
         should_stop=work.should_stop,
@@ -75,7 +71,7 @@ def train_job(work: Work, request: TrainRequest) -> bool:
         return False
     _complete_records(work, request, data)
     watch = Stopwatch()
-    if not _predict_all(work, labeled, folders):
+    if not predict_all(work, labeled, folders):
         return False
     predicted = Speed("", "predict", labeled.tokens * len(folders) / watch.seconds)
     write_speeds(work, settings, device, [prepared, *_epoch_speeds(work), predicted])
@@ -134,6 +130,17 @@ def _entities(places: Mapping[str, list[tuple[int, int, str]]]) -> Found:
     return {id: tuple(Entity(*place, method="review") for place in of) for id, of in places.items()}
 
 
+def _gold_labels(
+    work: Work, request: TrainRequest, labeled: Labeled
+) -> npt.NDArray[np.int16] | None:
+    """What the upper reference learns from, when it is asked for; gold scores the others only."""
+    if "supervised" not in request.methods:
+        return None
+    gold = work.project.gold(labeled.corpus)
+    documents, types = labeled.corpus.documents, labeled.labels.types
+    return None if gold is None else complete_labels(documents, gold.entities, types)
+
+
 def _priors(work: Work, request: TrainRequest, data: TrainingData) -> Priors:
     work.report.progress(stage="priors", share=_PREPARED / 2)
     if (known := work.report.known("all_priors")) is not None:
@@ -183,7 +190,7 @@ class _Listener:
             [_row(progress.method, progress.stage, progress.epochs, asdict(epoch))],
             stage=progress.stage,
             method=progress.method,
-            share=_PREPARED + (_TRAINED - _PREPARED) * self._pace.share,
+            share=_PREPARED + (TRAINED - _PREPARED) * self._pace.share,
             seconds_left=self._pace.seconds_left,
         )
         self._work.on_progress(progress)
@@ -241,76 +248,3 @@ def _epoch_speeds(work: Work) -> list[Speed]:
     table = epochs(work.project, work.report.job.id)
     medians = table.groupby(["method", "stage"])["tokens_per_second"].median().reset_index()
     return [Speed(*row) for row in medians.itertuples(index=False, name=None)]
-
-
-# ---- after training -------------------------------------------------------------------------
-
-
-def _predict_all(work: Work, labeled: Labeled, folders: Mapping[str, Path]) -> bool:
-    corpus = labeled.corpus
-    matched = dictionary_entities(labeled.labels, corpus.documents)
-    gold = work.project.gold(corpus)
-    scores: dict[str, Any] = {}
-    if gold is not None:
-        note_all(gold.notes)
-        scores["dictionary"] = _record(evaluate_documents(corpus.documents, gold.entities, matched))
-    for i, (method, folder) in enumerate(folders.items()):
-
-        def on_share(share: float, method: str = method, before: int = i) -> None:
-            of_all = (before + share) / len(folders)
-            work.report.progress(
-                stage="predict",
-                method=method,
-                share=_TRAINED + (1 - _TRAINED) * of_all,
-                seconds_left=None,
-            )
-
-        on_share(0.0)
-        found = predict_corpus(work, folder, corpus, on_share)
-        if found is None:
-            return False
-        write_predictions(folder / PREDICTIONS, corpus, with_phrases(found, matched))
-        if gold is not None:
-            evaluation = evaluate_documents(corpus.documents, gold.entities, found)
-            scores[method] = _record(evaluation)
-            write_scores(folder, {"train": _figures(evaluation.overall)})
-            work.report.fact("scores", scores)
-    return True
-
-
-def with_phrases(found: Found, matched: Found) -> dict[str, tuple[Entity, ...]]:
-    """Return what was found, with the phrase where a dictionary matches the very same."""
-    known = {(id, e.start, e.end, e.entity_type): e for id, of in matched.items() for e in of}
-
-    def described(id: str, entity: Entity) -> Entity:
-        match = known.get((id, entity.start, entity.end, entity.entity_type))
-        if match is None:
-            return replace(entity, in_dictionary=False)
-        return replace(
-            entity,
-            in_dictionary=True,
-            matched_phrase=match.matched_phrase,
-            canonical_id=match.canonical_id,
-        )
-
-    return {id: tuple(described(id, entity) for entity in of) for id, of in found.items()}
-
-
-def _record(evaluation: Evaluation) -> dict[str, Any]:
-    return {
-        "overall": _figures(evaluation.overall),
-        "by_type": {name: _figures(scores) for name, scores in evaluation.by_type.items()},
-        "tokens": _figures(evaluation.tokens),
-        "errors": dict(evaluation.errors),
-    }
-
-
-def _figures(scores: Scores) -> dict[str, Any]:
-    return {
-        "precision": scores.precision,
-        "recall": scores.recall,
-        "f1": scores.f1,
-        "correct": scores.correct,
-        "predicted": scores.predicted,
-        "support": scores.support,
-    }
