@@ -153,6 +153,20 @@ def changed_entities(pool: Pool, before: str, after: str) -> pd.DataFrame:
     return table[[*keys, "before", "after", "score_before", "score_after"]]
 
 
+def types_at(pool: Pool, name: str, table: pd.DataFrame) -> list[str]:
+    """Return the type that a set gives to each row's stretch, "" where it marks none there.
+
+    table: document (id), start, end, as `changed_entities` has them.
+    """
+    own = choose(pool, [name]).places
+    keys = zip(*(own[column].tolist() for column in ("document", "start", "end")), strict=True)
+    types = dict(zip(keys, own["type"].tolist(), strict=True))
+    number = {id: i for i, id in enumerate(pool.document_ids)}
+    rows = zip(*(table[column].tolist() for column in ("document", "start", "end")), strict=True)
+    found = (types.get((number[id], start, end)) for id, start, end in rows)
+    return ["" if i is None else pool.types[i] for i in found]
+
+
 # ---- which sentences ------------------------------------------------------------------------
 
 

@@ -56,7 +56,8 @@ def calibration_error(table: pd.DataFrame) -> dict[str, float]:
     The mean of |mean score - precision| over the stretches, weighted by entities (ECE).
     """
     gaps = (table["mean_score"] - table["precision"]).abs() * table["entities"]
-    errors = gaps.groupby(table["name"]).sum() / table.groupby("name")["entities"].sum()
+    errors = gaps.groupby(table["name"], sort=False).sum()
+    errors /= table.groupby("name", sort=False)["entities"].sum()
     return {str(name): float(error) for name, error in errors.items()}
 
 

@@ -13,6 +13,7 @@ from engine.agreement import (
     entity_counts,
     found_alone,
     matching_sentences,
+    types_at,
 )
 from engine.pool import pool_entities
 from engine.text import Entity
@@ -167,6 +168,12 @@ def test_changed_entities_join_a_change_of_type_into_one_row():
     assert table["score_before"].tolist()[2] == 0.25
     assert table["score_after"].tolist()[2] == 0.75
     assert table["score_before"].isna().tolist() == [True, True, False]
+
+
+def test_types_at_are_those_of_the_very_same_stretch():
+    pooled = pool(old=[A, B], new=[C], gold=[A, entity(3, 3), entity(6, 6, "X")])
+    table = changed_entities(pooled, "old", "new")
+    assert types_at(pooled, "gold", table) == ["X", "", "X"]
 
 
 def test_changed_entities_of_equal_sets_are_none():

@@ -1,0 +1,84 @@
+"""Coverage curves: the jobs that make them, their points as they come, what a person chose."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from engine import jobs
+from engine.job_requests import CurveRequest, ProbeRequest
+from engine.jobs import Job
+from engine.project import Project
+from ui.state import current
+
+SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)  # percent
+MOST_SEEDS = 10
+_KEPT = 8
+
+
+def curves(project: Project) -> list[Job]:
+    """Return the curves of the project, newest first."""
+    return jobs.list_jobs(project, "curve")
+
+
+def chosen_key(found: Sequence[Job]) -> str:
+    """Return the key of the widget that chooses a curve; a new one is chosen when it is there."""
+    return f"curves_job_{found[0].id if found else ''}"
+
+
+def points(project: Project, job: Job) -> pd.DataFrame:
+    """Return the points that are there so far."""
+    if job.is_active:
+        return jobs.curve_points(project, job.id)
+    return _points((project.id, job.id, job.attempt, job.state), project)
+
+
+def cells(project: Project, job: Job) -> pd.DataFrame:
+    """Return the cells and their states."""
+    return jobs.curve_cells(project, job.id)
+
+
+# ---- what a person does ---------------------------------------------------------------------
+
+
+def start(project: Project, request: CurveRequest) -> None:
+    """Start a curve, or put it in line."""
+    jobs.start(project, request)
+    current.say("The curve has started. Its points appear below as they are done.")
+
+
+def measure(project: Project, request: CurveRequest) -> None:
+    """Measure how fast its methods train here, for the estimate."""
+    jobs.start(
+        project,
+        ProbeRequest(
+            methods=request.methods,
+            preset=request.preset,
+            encoder=request.encoder,
+            settings=request.settings,
+        ),
+    )
+
+
+def say(message: str) -> None:
+    """Keep what went wrong in a callback for the head of the page."""
+    current.say(message, "error")
+
+
+def is_measuring(project: Project) -> bool:
+    """Return whether a measurement is under way."""
+    return any(job.is_active for job in jobs.list_jobs(project, "probe"))
+
+
+def training(project: Project) -> Job | None:
+    """Return the training or curve that a new one would have to wait for."""
+    active = jobs.active_job(project)
+    return active if active is not None and active.kind in ("train", "curve") else None
+
+
+# Streamlit leaves out of the cache key what begins with an underscore.
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _points(key: tuple[object, ...], _project: Project) -> pd.DataFrame:
+    return jobs.curve_points(_project, str(key[1]))

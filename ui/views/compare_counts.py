@@ -1,0 +1,43 @@
+"""The tab Scores without gold: how many entities each method finds, and what people judged."""
+
+import streamlit as st
+
+from engine.project import Project
+from ui import charts_compare, parts, score_table
+from ui.chart_style import CONFIG
+from ui.score_table import Cell, Group, number, share
+from ui.state import comparison as state
+
+
+def show(project: Project, found: state.Comparison) -> None:
+    """Draw counts by method and type, and the precision of what was judged."""
+    counts = state.counts(found)
+    figure = charts_compare.counts_figure(counts, found.colors)
+    st.plotly_chart(figure, key="chart_counts", config=CONFIG)
+    st.caption("More is not better: what is found may be wrong. Only gold or a person can tell.")
+    types = list(found.pool.types) if len(found.pool.types) > 1 else []
+    entities, means = (
+        {(row["name"], row["entity_type"]): row[column] for row in counts.to_dict("records")}
+        for column in ("entities", "mean_score")
+    )
+    judged = state.judged(project, found)
+    rows: dict[str, list[Cell]] = {}
+    for row in judged.to_dict("records"):
+        name = str(row["name"])
+        rows[name] = [
+            number(entities[name, ""]),
+            *(number(entities[name, entity_type]) for entity_type in types),
+            number(means[name, ""], ".2f"),
+            number(row["judged"]),
+            # Not drawn alike for each method, so none is called the best.
+            share(row["precision"], row["low"], row["high"])._replace(worth=None),
+        ]
+    headings = ["Method", "Entities", *types, "Mean score", "Judged", "Of those right (%)"]
+    st.html(score_table.STYLE)
+    st.html(score_table.groups_html(headings, [Group("", rows)], found.colors))
+    st.caption(
+        "Judged: entities of the method that a person accepted or rejected, on the pages Distant "
+        "labels and Review. They were seldom drawn at random, so this is no estimate for all."
+    )
+    if not judged["judged"].any():
+        parts.page_link("Judge some in Review", "review", icon=":material/fact_check:")

@@ -1,0 +1,91 @@
+"""Coverage curves: what each method makes of a growing share of the dictionaries."""
+
+import shlex
+from collections.abc import Sequence
+
+import streamlit as st
+
+from engine.job_requests import CurveRequest
+from engine.jobs import Job
+from engine.project import Project
+from engine.settings import METHODS
+from ui import parts
+from ui.state import curves as state
+from ui.state import findings
+from ui.state import labels as labels_state
+from ui.views import curves_form, curves_result
+
+
+def show(project: Project) -> None:
+    """Draw the page."""
+    parts.page_header(
+        "Coverage curves",
+        "See how much dictionary a method needs: each is trained on growing shares of your "
+        "dictionaries and scored on the same text.",
+        parts.project_chips(project),
+    )
+    if not is_ready(project):
+        return
+    found = state.curves(project)
+    with st.expander("New curve", expanded=not found, key=f"curves_form_{len(found)}"):
+        request = curves_form.show(project)
+    job = show_choice(found)
+    if job is None:
+        parts.empty_state(
+            "No curve yet. It will stand here: F1, precision and recall of each method over the "
+            "share of the dictionary, growing point by point while it is made."
+        )
+    else:
+        curves_result.show(project, job)
+    st.divider()
+    parts.next_step("Review", "review")
+    parts.command(command_line(project, request))
+
+
+def is_ready(project: Project) -> bool:
+    """Say what is missing unless there are text and dictionaries."""
+    if not project.text_key():
+        parts.empty_state(
+            "No text yet. A curve needs text to train on, and dictionaries to take shares of.",
+            "Add text",
+            "text",
+        )
+        return False
+    if not any(dictionary.phrases for dictionary in labels_state.dictionaries(project)):
+        parts.empty_state(
+            "No dictionaries yet. A curve shows what growing shares of them are worth.",
+            "Add dictionaries",
+            "dictionaries",
+        )
+        return False
+    return True
+
+
+def show_choice(found: Sequence[Job]) -> Job | None:
+    """Draw the choice of curves, where there are several; return the chosen one."""
+    if len(found) < 2:
+        return found[0] if found else None
+    by_id = {job.id: job for job in found}
+    names = findings.told_apart({job.id: curves_result.curve_name(job) for job in found})
+    chosen = st.selectbox(
+        "Curve",
+        list(by_id),
+        format_func=names.__getitem__,
+        key=state.chosen_key(found),
+        width=520,
+    )
+    return by_id[str(chosen)]
+
+
+def command_line(project: Project, request: CurveRequest) -> str:
+    """Return the command that makes the same curve."""
+    words = ["python", "-m", "engine", "curve", "--project", project.id]
+    words += ["--fractions", ",".join(map(str, request.fractions))]
+    words += ["--seeds", ",".join(map(str, request.seeds)), "--preset", request.preset]
+    if request.methods and set(request.methods) != set(METHODS):
+        words += ["--methods", ",".join(request.methods)]
+    if request.encoder != "bilstm":
+        words += ["--encoder", request.encoder]
+    for name, value in request.settings.items():
+        words += ["--set", f"{name}={value}"]
+    return shlex.join(words)

@@ -1,0 +1,144 @@
+"""What a new curve is made of: shares, methods, seeds, preset; how long it takes; the start."""
+
+import streamlit as st
+
+from engine import InputError, jobs
+from engine.job_requests import CurveRequest
+from engine.project import Project
+from engine.settings import DEFAULT_TRAINING_PRESET, ENCODERS, METHODS, TRAINING_PRESETS
+from ui import parts
+from ui.state import curves as state
+
+DEFAULT_SHARES = (20, 40, 60, 80, 100)
+PRESETS = {
+    "quick": "A first look: the curve's shape shows, its scores are not the best possible.",
+    "balanced": "Longer training, closer to what the methods can do.",
+    "paper": "As long as in the paper; plan hours, not minutes.",
+}
+ENCODER_NAMES = {"bilstm": "BiLSTM", "transformer": "Transformer"}
+
+
+def show(project: Project) -> CurveRequest:
+    """Draw the form and return what was asked for, as it stands."""
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
+        shares = st.pills(
+            "Shares of the dictionary",
+            state.SHARES,
+            selection_mode="multi",
+            default=DEFAULT_SHARES,
+            format_func=lambda share: f"{share} %",
+            key="curves_shares",
+            persist_state="session",
+            help="Nested: 40 % begins with the phrases of 20 %, in the order of the dictionary.",
+        )
+        chosen = st.pills(
+            "Methods",
+            list(reversed(METHODS)),
+            selection_mode="multi",
+            default=list(METHODS),
+            format_func=lambda method: parts.METHOD_NAMES.get(str(method), str(method)),
+            key="curves_methods",
+            persist_state="session",
+            help="Dictionary matching is always in the plot; it needs no training.",
+        )
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
+        preset = st.segmented_control(
+            "Preset",
+            list(TRAINING_PRESETS),
+            default="quick" if "quick" in TRAINING_PRESETS else DEFAULT_TRAINING_PRESET,
+            required=True,
+            format_func=lambda name: str(name).capitalize(),
+            key="curves_preset",
+            persist_state="session",
+        )
+        seeds = st.number_input(
+            "Seeds",
+            1,
+            state.MOST_SEEDS,
+            value=1,
+            key="curves_seeds",
+            persist_state="session",
+            help="Every cell is trained once with each seed; the band shows how far they differ.",
+            width=130,
+        )
+        encoder = st.selectbox(
+            "Encoder",
+            ENCODERS,
+            format_func=lambda name: ENCODER_NAMES.get(str(name), str(name)),
+            key="curves_encoder",
+            persist_state="session",
+            width=170,
+        )
+        epochs = st.number_input(
+            "Epochs",
+            1,
+            1_000,
+            value=None,
+            placeholder="As preset",
+            key="curves_epochs",
+            persist_state="session",
+            width=150,
+        )
+    st.caption(PRESETS[str(preset)])
+    request = CurveRequest(
+        fractions=tuple(sorted(shares)),
+        methods=tuple(method for method in METHODS if method in chosen),
+        seeds=tuple(range(int(seeds))),
+        preset=str(preset),
+        settings={"epochs": int(epochs)} if epochs else {},
+        encoder=str(encoder),
+    )
+    show_start(project, request)
+    return request
+
+
+def show_start(project: Project, request: CurveRequest) -> None:
+    """Draw how much there is to train, how long it takes, and the button that starts it."""
+    cells = len(request.fractions) * len(request.methods) * len(request.seeds)
+    if not cells:
+        st.info("Choose at least one share and one method.", icon=":material/info:")
+        return
+    seconds = jobs.estimate(project, request)
+    size = (
+        f"{parts.plural(len(request.fractions), 'share')} × "
+        f"{parts.plural(len(request.methods), 'method')} × "
+        f"{parts.plural(len(request.seeds), 'seed')} = {parts.plural(cells, 'training')}"
+    )
+    time = (
+        "how long that takes is not known before something was measured here"
+        if seconds is None
+        else f"about {parts.duration(seconds)} on this machine"
+    )
+    st.markdown(f"**{parts.plain(size)}**, {parts.plain(time)}.")
+    before = state.training(project)
+    if before is not None:
+        st.caption("A training is in progress; this one will wait until it is done.")
+    with st.container(horizontal=True):
+        if st.button(
+            "Start" if before is None else "Wait in line",
+            type="primary",
+            key="curves_start",
+            icon=":material/play_arrow:",
+        ):
+            start(project, request)
+        if seconds is None:
+            is_measuring = state.is_measuring(project)
+            if st.button(
+                "Measuring …" if is_measuring else "Measure the time",
+                key="curves_measure",
+                icon=":material/timer:",
+                disabled=is_measuring,
+                help="Trains a few batches of each method, some seconds, and keeps nothing.",
+            ):
+                state.measure(project, request)
+                st.rerun()
+
+
+def start(project: Project, request: CurveRequest) -> None:
+    """Start the curve and draw the page anew; say what speaks against it."""
+    try:
+        state.start(project, request)
+    except InputError as error:
+        parts.show_input_error(error)
+        return
+    st.rerun()

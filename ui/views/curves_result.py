@@ -1,0 +1,247 @@
+"""One curve: how far it is, its figures, its data; points appear as they are done."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import InputError, jobs
+from engine.jobs import Job
+from engine.project import Project
+from ui import charts_curves, curve_cells, parts
+from ui.chart_style import CONFIG
+from ui.charts_curves import MEASURES
+from ui.curve_report import curve_report
+from ui.state import curves as state
+
+SCORES = ("F1", "Precision", "Recall")
+COUNTS = ("Entities", "Coverage")
+NO_GOLD = "No gold: these are counts and coverage, not accuracy."
+ENDS = {
+    "done": "Done",
+    "cancelled": "Cancelled",
+    "failed": "Failed",
+    "interrupted": "Interrupted",
+    "queued": "Waiting for its turn",
+    "running": "Training",
+    "stopping": "Stopping",
+}
+
+
+def show(project: Project, job: Job) -> None:
+    """Draw the curve; while it is made, look for new points every two seconds."""
+    show_versions(project, job)
+
+    @st.fragment(run_every="2s" if job.is_active else None)
+    def live() -> None:
+        # Gone when it was deleted on another tab.
+        now = next((each for each in state.curves(project) if each.id == job.id), None)
+        if now is None:
+            return
+        show_progress(project, now)
+        points = state.points(project, now)
+        if len(points):
+            show_figures(points, now)
+        elif now.is_active:
+            parts.empty_state("The first points appear when the smallest share is trained.")
+        show_cells(project, now)
+
+    live()
+    points = state.points(project, job)
+    if len(points):
+        show_data(project, job, points)
+
+
+def curve_name(job: Job) -> str:
+    """Return what tells a curve from others."""
+    request = job.request
+    methods = ", ".join(parts.METHOD_NAMES.get(name, name) for name in request["methods"])
+    state_of = "" if job.state == "done" else f", {ENDS[job.state].lower()}"
+    seeds = parts.plural(len(request["seeds"]), "seed")
+    return f"{job.created_at:%-d %b %Y, %H:%M} ({request['preset']}, {methods}, {seeds}{state_of})"
+
+
+# ---- how far it is --------------------------------------------------------------------------
+
+
+def show_versions(project: Project, job: Job) -> None:
+    """Say that the curve was made with other text or dictionaries than today's."""
+    if job.labels_key != project.labels_key():
+        st.caption(
+            f"Made with dictionaries v{job.dictionary_version}; text, dictionaries or matching "
+            "were changed since."
+        )
+
+
+def show_progress(project: Project, job: Job) -> None:
+    """Draw the state of the job, with what can be done about it."""
+    if job.is_active:
+        left = f", {parts.duration(job.seconds_left)} left" if job.seconds_left else ""
+        stage = f", {job.stage}" if job.state == "running" and job.stage else ""
+        text = f"{ENDS[job.state]}{stage}{left}"
+        st.progress(min(max(job.share, 0.0), 1.0), parts.plain(text))
+        st.caption("You may leave this page or close the browser; the curve goes on.")
+    elif job.state != "done":
+        st.warning(
+            parts.plain(f"{ENDS[job.state]}. {parts.sentence(job.message) if job.message else ''}")
+            + " Finished cells are kept.",
+            icon=":material/warning:",
+        )
+    show_actions(project, job)
+
+
+def show_actions(project: Project, job: Job) -> None:
+    """Draw Cancel while it runs, Resume after it was stopped, Delete when it has ended."""
+    with st.container(horizontal=True):
+        if job.is_active:
+            st.button(
+                "Cancel",
+                key=f"curves_cancel_{job.id}",
+                disabled=job.state == "stopping",
+                on_click=act,
+                args=(jobs.cancel, project, job),
+                help="It stops within seconds; finished cells are kept and can be gone on from.",
+            )
+        if job.can_resume:
+            st.button(
+                "Resume",
+                key=f"curves_resume_{job.id}",
+                type="primary",
+                icon=":material/play_arrow:",
+                on_click=act,
+                args=(jobs.resume, project, job),
+                help="Only the cells that are not done are trained.",
+            )
+
+
+def act(action: Any, project: Project, job: Job) -> None:
+    """Do what a button says; what speaks against it is said by the page's head."""
+    try:
+        action(project, job.id)
+    except InputError as error:
+        state.say(str(error))
+
+
+# ---- figures --------------------------------------------------------------------------------
+
+
+def show_figures(points: pd.DataFrame, job: Job) -> None:
+    """Draw the curve of what is chosen, and the two that explain it."""
+    has_scores = bool(points["f1"].notna().any())
+    if not has_scores:
+        st.info(NO_GOLD, icon=":material/info:")
+    offered = (*SCORES, *COUNTS) if has_scores else COUNTS
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        measure = st.segmented_control(
+            "Show",
+            offered,
+            default=offered[0],
+            required=True,
+            key=f"curves_measure_{len(offered)}",
+        )
+        picture = st.segmented_control(
+            "Picture",
+            ["PNG", "SVG"],
+            default="PNG",
+            required=True,
+            key="curves_picture",
+            help="The camera over each figure saves it in this format.",
+        )
+    names, shares = parts.METHOD_NAMES, job.request["fractions"]
+    figure = charts_curves.curve_figure(points, MEASURES[str(measure)], names, shares=shares)
+    config = camera(f"curve-{str(measure).lower()}-{job.id}", str(picture))
+    st.plotly_chart(figure, key="chart_curve", config=config)
+    seeds = len(job.request["seeds"])
+    if seeds > 1:
+        st.caption(f"Lines are means of {seeds} seeds; bands reach from the lowest to the highest.")
+    # Side by side where there is room, one above the other where there is not.
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width=480):
+            st.subheader("What a share covers", anchor=False)
+            figure = charts_curves.coverage_figure(points, shares)
+            config = camera(f"curve-coverage-{job.id}", str(picture))
+            st.plotly_chart(figure, key="chart_share", config=config)
+        if not has_scores:
+            return
+        with st.container(width=480):
+            st.subheader("F1 by what is covered", anchor=False)
+            figure = charts_curves.curve_figure(points, MEASURES["F1"], names, by_coverage=True)
+            config = camera(f"curve-f1-by-coverage-{job.id}", str(picture))
+            st.plotly_chart(figure, key="chart_by_coverage", config=config)
+
+
+def camera(name: str, form: str) -> dict[str, Any]:
+    """Return plotly's options with one button over the figure: save it under this name."""
+    return {
+        **CONFIG,
+        "displayModeBar": True,
+        "displaylogo": False,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {
+            "format": form.lower(),
+            "filename": name,
+            "scale": 3 if form == "PNG" else 1,
+        },
+    }
+
+
+def show_cells(project: Project, job: Job) -> None:
+    """Draw the state of each cell; all of it open while the curve is made."""
+    cells = state.cells(project, job)
+    if cells.empty:
+        return
+    done = int((cells["state"] == "done").sum())
+    st.subheader("Cells", anchor=False)
+    st.caption(f"{done:,} of {len(cells):,} trained.")
+    st.html(curve_cells.STYLE)
+    st.html(curve_cells.cells_html(cells, parts.METHOD_NAMES))
+    failed = cells[cells["state"] == "failed"]
+    for message in dict.fromkeys(failed["message"].tolist()):
+        st.error(parts.plain(parts.sentence(message or "A cell failed")), icon=":material/error:")
+
+
+# ---- data -----------------------------------------------------------------------------------
+
+
+def show_data(project: Project, job: Job, points: pd.DataFrame) -> None:
+    """Draw the points as a table, and let them be downloaded."""
+    with st.expander("Data", key="curves_data"):
+        shares = {"precision": "Precision (%)", "recall": "Recall (%)", "f1": "F1 (%)"}
+        shares["token_coverage"] = "Labeled tokens (%)"
+        table = points.assign(
+            method=[parts.METHOD_NAMES.get(name, name) for name in points["method"]],
+            **{name: 100 * points[name].astype(float) for name in shares},
+        )
+        columns: dict[str, Any] = {"fraction": "Share (%)", "method": "Method", "seed": "Seed"}
+        for name, heading in shares.items():
+            columns[name] = st.column_config.NumberColumn(heading, format="%.1f")
+        columns |= {"n_terms": "Phrases", "n_entities": "Entities"}
+        columns["seconds"] = st.column_config.NumberColumn("Training (s)", format="%.0f")
+        parts.show_table(table, columns, "table_points")
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download data (CSV)",
+            data=lambda: state.points(project, job).to_csv(index=False).encode(),
+            file_name=f"curve-{job.id}.csv",
+            mime="text/csv",
+            key="download_curve_csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        st.download_button(
+            "Download page (HTML)",
+            data=lambda: report(project, job),
+            file_name=f"curve-{job.id}.html",
+            mime="text/html",
+            key="download_curve_html",
+            on_click="ignore",
+            icon=":material/download:",
+            help="All figures and data in one file that opens in any browser, also offline.",
+        )
+    st.caption("A picture of one figure: move over it and press the camera in its corner.")
+
+
+def report(project: Project, job: Job) -> bytes:
+    """Return the curve as a page of its own."""
+    title = f"Coverage curve of {project.name}, {curve_name(job)}"
+    return curve_report(state.points(project, job), parts.METHOD_NAMES, title).encode()
