@@ -1,6 +1,7 @@
 """What pages share: header, empty state, tables, notes, figures as text, links between pages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from html import escape
 from typing import Any
@@ -102,6 +103,15 @@ def notes(sentences: Iterable[str], label: str = "Notes on the files") -> None:
 def show_input_error(error: InputError) -> None:
     """Draw the sentence of an error that the person can mend; names in it are not markdown."""
     st.error(plain(sentence(str(error))), icon=_ICONS["error"])
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Draw an error that the person can mend where it happens; the rest of the page goes on."""
+    try:
+        yield
+    except InputError as error:
+        show_input_error(error)
 
 
 def sentence(message: str) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import streamlit as st
@@ -10,6 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 import engine
 from engine.alignment import Aligned
+from engine.formats.ids import unique_ids
 from engine.project import Project
 from ui.state.corpus import read_corpus
 
@@ -38,6 +39,14 @@ class TextPreview:
     @property
     def entities(self) -> int:
         return sum(map(len, self.corpus.entities.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryPreview:
+    """The dictionaries in uploaded files."""
+
+    dictionaries: tuple[engine.Dictionary, ...]
+    untyped: tuple[str, ...]  # what is said of each file that names no type for its phrases
 
 
 def uploaded(files: Sequence[UploadedFile]) -> Uploads:
@@ -74,8 +83,11 @@ def gold_preview(uploads: Uploads, options: engine.ReadOptions, project: Project
 
 def dictionary_preview(
     uploads: Uploads, options: engine.ReadOptions, entity_type: str
-) -> tuple[engine.Dictionary, ...]:
-    """Return the dictionaries in the files; phrases without a type take `entity_type`."""
+) -> DictionaryPreview:
+    """Return the dictionaries in the files, each under a name of its own.
+
+    `entity_type` is for files that name no type; a plain list takes its file's name all the same.
+    """
     return _dictionary_preview((uploads.key, options, entity_type), uploads)
 
 
@@ -104,6 +116,19 @@ def _gold_preview(
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
 def _dictionary_preview(
     key: tuple[str, engine.ReadOptions, str], _uploads: Uploads
-) -> tuple[engine.Dictionary, ...]:
+) -> DictionaryPreview:
     _, options, entity_type = key
-    return tuple(engine.read_dictionaries(_uploads.load(), options, entity_type or None))
+    found: list[engine.Dictionary] = []
+    untyped: list[engine.InputError] = []
+    for file in _uploads.load():
+        try:
+            found += engine.read_dictionaries([file], options)
+        except engine.InputError as error:
+            if error.fix != "entity_type":
+                raise
+            untyped.append(error)
+            if entity_type:
+                found += engine.read_dictionaries([file], options, entity_type)
+    names, _ = unique_ids(dictionary.name for dictionary in found)
+    renamed = [replace(d, name=name) for d, name in zip(found, names, strict=True)]
+    return DictionaryPreview(tuple(renamed), tuple(str(error) for error in untyped))

@@ -175,7 +175,8 @@ def show_draft(project: Project) -> None:
             show_counts(changes)
         with st.container(horizontal=True):
             if st.button("Apply", key="dictionaries_apply", type="primary"):
-                apply(project, draft)
+                with parts.explained():
+                    apply(project, draft)
             st.button("Discard", key="dictionaries_discard", on_click=state.drop_draft)
         if changes is not None:
             show_examples(project, changes)

@@ -89,7 +89,8 @@ def show_filters(table: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFram
     if files:
         passes &= table["dictionary"].isin(files)
     by, ascending = ORDERS[order]
-    found = table[passes].assign(length=table["phrase"].str.len())
+    found = table[passes]
+    found = found.assign(length=found["phrase"].str.len())
     ordered = found.sort_values(by, ascending=ascending, kind="stable")
     return ordered, f"{kind} {words} {types} {files} {order}"
 

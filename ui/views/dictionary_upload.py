@@ -17,7 +17,7 @@ from ui.views import reading
 from ui.views.text_upload import not_saved_head
 
 UPLOADER = "dictionary_files"
-REPLACE, BESIDE = "Replace it", "Keep both"
+REPLACE, BESIDE = "Replace", "Keep both"
 
 
 def show(project: Project) -> None:
@@ -45,37 +45,54 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     not_saved_head()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         encoding = reading.encoding_box(key)
-        entity_type = st.text_input(
-            "Type of phrases that name none",
-            key=f"{key}_type",
-            placeholder="e.g. Disease",
-            width=240,
-            help="Asked for when a table has no column of types.",
-        ).strip()
         skip = reading.skip_toggle(key)
     options = ReadOptions(encoding=encoding, skip_bad_lines=skip)
     try:
-        found = uploads.dictionary_preview(files, options, entity_type)
+        entity_type = ask_type(uploads.dictionary_preview(files, options, "").untyped, key)
+        preview = uploads.dictionary_preview(files, options, entity_type)
     except InputError as error:
-        reading.show_fault(error, (), key)
-        if error.fix == "entity_type":
-            st.caption("Name one type for all of these phrases in the field above.")
-        discard_button(key)
+        reading.show_fault(error, (), key, UPLOADER)
+        return
+    found = preview.dictionaries
+    if preview.untyped and not entity_type:
+        reading.discard_button(key, UPLOADER)
         return
     types = show_types(found, f"{key}_types_{files.key[:8]}_{entity_type}")
     show_examples(found)
-    if notes := [f"{d.name}: {note}" for d in found for note in d.notes]:
-        st.html(bullets(notes))
     held = state.read_dictionaries(project)
-    known = {dictionary.name for dictionary in held} & {dictionary.name for dictionary in found}
-    way = BESIDE
-    if known:
-        names = parts.plain(", ".join(sorted(known)))
-        way = st.radio(f"{names} is in the project already", [REPLACE, BESIDE], key=f"{key}_way")
+    way = ask_way(held, found, key)
     with st.container(horizontal=True):
         if st.button("Save to the project", key=f"{key}_save", type="primary"):
-            save(project, joined(held, retyped(found, types), is_replacing=way == REPLACE), found)
-        discard_button(key)
+            whole = joined(held, retyped(found, types), is_replacing=way == REPLACE)
+            with parts.explained():
+                save(project, whole, found)
+        reading.discard_button(key, UPLOADER)
+
+
+def ask_type(untyped: Sequence[str], key: str) -> str:
+    """Ask for one type for all phrases that have none, if there are such; "" without an answer."""
+    if not untyped:
+        return ""
+    for message in untyped:
+        st.warning(parts.plain(parts.sentence(message)), icon=":material/warning:")
+    answer = st.text_input(
+        "Type of the phrases that name none",
+        key=f"{key}_type",
+        placeholder="e.g. Disease",
+        width=280,
+    )
+    return " ".join(answer.split())
+
+
+def ask_way(held: Sequence[Dictionary], found: Sequence[Dictionary], key: str) -> str:
+    """Ask what to do with a dictionary whose name is in the project already."""
+    known = {dictionary.name for dictionary in held} & {dictionary.name for dictionary in found}
+    if not known:
+        return BESIDE
+    names = parts.plain(", ".join(sorted(known)))
+    verb = "is" if len(known) == 1 else "are"
+    label = f"{names} {verb} in the project already"
+    return st.radio(label, [REPLACE, BESIDE], horizontal=True, key=f"{key}_way")
 
 
 def show_types(found: Sequence[Dictionary], key: str) -> dict[tuple[str, str], str]:
@@ -108,7 +125,7 @@ def show_types(found: Sequence[Dictionary], key: str) -> dict[tuple[str, str], s
 
 
 def show_examples(found: Sequence[Dictionary]) -> None:
-    """Draw the first phrases of each file."""
+    """Draw the first phrases of each file, and what was decided on reading it."""
     lines = [
         f"{dictionary.name}: {', '.join(p.text for p in dictionary.phrases[:5])}"
         + (" …" if len(dictionary.phrases) > 5 else "")
@@ -116,6 +133,9 @@ def show_examples(found: Sequence[Dictionary]) -> None:
     ]
     st.caption("The first phrases")
     st.html(bullets(lines))
+    if notes := [f"{d.name}: {note}" for d in found for note in d.notes]:
+        st.caption("Notes")
+        st.html(bullets(notes))
 
 
 def retyped(found: Sequence[Dictionary], types: Mapping[tuple[str, str], str]) -> list[Dictionary]:
@@ -158,8 +178,3 @@ def save(project: Project, whole: Sequence[Dictionary], found: Sequence[Dictiona
     current.say(f"Saved {names} with {phrases}, as version {version}.")
     current.empty_uploader(UPLOADER)
     st.rerun()
-
-
-def discard_button(key: str) -> None:
-    """Draw the button that empties the uploader."""
-    st.button("Discard", key=f"{key}_discard", on_click=current.empty_uploader, args=(UPLOADER,))

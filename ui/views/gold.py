@@ -56,7 +56,9 @@ def show_gold(project: Project) -> None:
     if found is not None:
         show_aligned(found, "gold_table")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"From {parts.plain(', '.join(names) or 'the text files themselves')}.")
+        st.caption(
+            f"From {parts.plain(', '.join(names) or 'the text files themselves')}.", width="content"
+        )
         if names and st.button("Remove the gold", key="gold_remove", icon=":material/delete:"):
             project.remove_gold()
             current.say(f"Removed {', '.join(names)}.", "info")
@@ -73,17 +75,19 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     try:
         found = uploads.gold_preview(files, options, project)
     except InputError as error:
-        reading.show_fault(error, columns, key)
+        reading.show_fault(error, columns, key, UPLOADER)
         return
     show_aligned(found, f"{key}_table")
     if found.notes:
         st.html(bullets(found.notes))
-    if st.button("Save as gold", key=f"{key}_save", type="primary"):
-        with st.spinner("Saving"):
-            project.set_gold(files.load(), options)
-        current.empty_uploader(UPLOADER)
-        current.say(f"Saved gold for {parts.plural(len(found.entities), 'document')}.")
-        st.rerun()
+    with st.container(horizontal=True):
+        if st.button("Save as gold", key=f"{key}_save", type="primary"):
+            with parts.explained(), st.spinner("Saving"):
+                project.set_gold(files.load(), options)
+                current.empty_uploader(UPLOADER)
+                current.say(f"Saved gold for {parts.plural(len(found.entities), 'document')}.")
+                st.rerun()
+        reading.discard_button(key, UPLOADER)
 
 
 def show_aligned(found: Aligned, key: str) -> None:

@@ -74,7 +74,8 @@ def show_new() -> None:
             "Name of the new project", key="home_new_name", placeholder="Case reports 2026"
         )
         if st.form_submit_button("Create project"):
-            open_at(create_project(name).id, "text")
+            with parts.explained():
+                open_at(create_project(name).id, "text")
 
 
 def show_import() -> None:
@@ -88,9 +89,10 @@ def show_import() -> None:
             key=current.uploader_key("home_zip"),
         )
         if file and st.button("Import project", key="home_import"):
-            project = import_project_zip(file.getvalue())
-            current.empty_uploader("home_zip")
-            open_at(project.id, "text")
+            with parts.explained():
+                project = import_project_zip(file.getvalue())
+                current.empty_uploader("home_zip")
+                open_at(project.id, "text")
 
 
 def open_at(project_id: str, page_name: str) -> None:
@@ -156,8 +158,9 @@ def show_rename(summary: ProjectSummary) -> None:
     with st.form(f"home_rename_{summary.id}", border=False):
         name = st.text_input("New name", summary.name, key=f"home_rename_name_{summary.id}")
         if st.form_submit_button("Rename"):
-            open_project(summary.id).rename(name)
-            st.rerun()
+            with parts.explained():
+                open_project(summary.id).rename(name)
+                st.rerun()
 
 
 def show_duplicate(summary: ProjectSummary) -> None:
@@ -167,9 +170,10 @@ def show_duplicate(summary: ProjectSummary) -> None:
             "Name of the copy", f"{summary.name} (copy)", key=f"home_copy_name_{summary.id}"
         )
         if st.form_submit_button("Duplicate"):
-            duplicate_project(summary.id, name)
-            current.say(f"{summary.name} was copied.")
-            st.rerun()
+            with parts.explained():
+                duplicate_project(summary.id, name)
+                current.say(f"{summary.name} was copied.")
+                st.rerun()
 
 
 def show_download(summary: ProjectSummary) -> None:
@@ -203,14 +207,8 @@ def show_delete(summary: ProjectSummary) -> None:
             help="Its text, dictionaries, runs and decisions are deleted from the disk, for good.",
         )
         if st.form_submit_button("Delete for good", icon=":material/delete:"):
-            if typed.strip() != summary.name:
-                raise InputError(f'type "{summary.name}" to delete this project')
-            if not summary.problem:
-                jobs.end_all(open_project(summary.id))
-            delete_project(summary.id)
-            current.forget(summary.id)
-            current.say(f"{summary.name} was deleted.", "info")
-            st.rerun()
+            with parts.explained():
+                delete(summary, typed)
     if summary.id == SAMPLE and st.button(
         "Make the sample anew",
         key="home_reset",
@@ -220,3 +218,15 @@ def show_delete(summary: ProjectSummary) -> None:
         reset_sample()
         current.say("The sample project is as it was at first.")
         st.rerun()
+
+
+def delete(summary: ProjectSummary, typed: str) -> None:
+    """Delete the project if its name was typed, and end what still runs in it."""
+    if typed.strip() != summary.name:
+        raise InputError(f'type "{summary.name}" to delete this project')
+    if not summary.problem:
+        jobs.end_all(open_project(summary.id))
+    delete_project(summary.id)
+    current.forget(summary.id)
+    current.say(f"{summary.name} was deleted.", "info")
+    st.rerun()

@@ -51,7 +51,7 @@ def skip_toggle(key: str) -> bool:
     )
 
 
-def show_fault(error: InputError, columns: Sequence[str], key: str) -> None:
+def show_fault(error: InputError, columns: Sequence[str], key: str, uploader: str) -> None:
     """Draw what is wrong with the files, and a button for each thing that may mend it."""
     parts.show_input_error(error)
     with st.container(horizontal=True):
@@ -63,6 +63,12 @@ def show_fault(error: InputError, columns: Sequence[str], key: str) -> None:
                 offer(f"The text is in “{column}”", f"{key}_text_column", column)
         if error.fix in ("skip_bad_lines", "text_column") and "skip bad lines" in str(error):
             offer("Skip bad lines", f"{key}_skip", True)
+        discard_button(key, uploader)
+
+
+def discard_button(key: str, uploader: str) -> None:
+    """Draw the button that empties the uploader."""
+    st.button("Discard", key=f"{key}_discard", on_click=current.empty_uploader, args=(uploader,))
 
 
 def offer(label: str, key: str, value: object) -> None:

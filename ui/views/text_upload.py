@@ -46,8 +46,7 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     try:
         preview = uploads.text_preview(files, options)
     except InputError as error:
-        reading.show_fault(error, uploads.columns(files, options), key)
-        discard_button(key)
+        reading.show_fault(error, uploads.columns(files, options), key, UPLOADER)
         return
     show_reports(preview)
     with st.container(horizontal=True):
@@ -64,8 +63,9 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
         st.html(bullets(preview.corpus.notes))
     with st.container(horizontal=True):
         if st.button("Save to the project", key=f"{key}_save", type="primary"):
-            save(project, files, options, preview)
-        discard_button(key)
+            with parts.explained():
+                save(project, files, options, preview)
+        reading.discard_button(key, UPLOADER)
 
 
 def not_saved_head() -> None:
@@ -113,11 +113,6 @@ def show_reports(preview: uploads.TextPreview) -> None:
     columns |= {"text_column": "Text column", "id_column": "Id column", "documents": "Documents"}
     shown = {name: heading for name, heading in columns.items() if table[name].notna().any()}
     parts.show_table(table, shown, "text_reports")
-
-
-def discard_button(key: str) -> None:
-    """Draw the button that empties the uploader."""
-    st.button("Discard", key=f"{key}_discard", on_click=current.empty_uploader, args=(UPLOADER,))
 
 
 def save(

@@ -1,0 +1,345 @@
+import pytest
+
+from engine import Dictionary, Phrase, SourceFile
+from engine.workspace import create_project
+from tests.app.pages import open_page
+from ui.views import dictionary_changes, dictionary_upload
+
+TEXT = b"He had gout, then Gout.\nLead pipes lead to lead poisoning.\nA cold and nothing else.\n"
+DISEASE = ("Disease.txt", b"gout\ncold\nlead poisoning\ngout\n", "text/plain")
+CHEMICAL = ("Chemical.txt", b"lead\nzinc\n", "text/plain")
+UNTYPED = ("mixed.csv", b"term,source\nlead,x\nzinc,y\n", "text/csv")
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+
+
+@pytest.fixture
+def project():
+    project = create_project("Mine")
+    project.add_text([SourceFile("notes.txt", TEXT)])
+    return project
+
+
+@pytest.fixture
+def filled(project):
+    project.add_dictionaries([SourceFile(name, data) for name, data, _ in (DISEASE, CHEMICAL)])
+    return project
+
+
+def show(project, tab="Dictionaries"):
+    page = open_page("dictionaries", project.id)
+    page.session_state["dictionaries_tab"] = tab
+    return checked(page.run())
+
+
+def checked(page):
+    assert not page.exception and not page.error
+    return page
+
+
+def upload(page, *files):
+    page.file_uploader[0].set_value(list(files)).run()
+    assert not page.exception
+    return page
+
+
+def press(page, label):
+    [button] = [button for button in page.button if button.label == label]
+    return button.click().run()
+
+
+def plain(text):
+    return text.replace("\\", "")
+
+
+def table(page, column):
+    return next(of.value for of in page.dataframe if column in of.value)
+
+
+def ask(page, project, preset):
+    """Choose other matching and ask what it changes."""
+    page.radio(key=f"dictionaries_preset_{project.labels_key()}").set_value(preset)
+    return checked(press(page, "See what changes"))
+
+
+def figures(page):
+    return {metric.label: metric.value for metric in page.main.metric}
+
+
+def said(page):
+    return "".join(element.value for element in page.main.html)
+
+
+def held(project):
+    return {d.name: [(p.text, p.entity_type) for p in d.phrases] for d in project.dictionaries()}
+
+
+def muted(project):
+    return set().union(*(d.muted for d in project.dictionaries()))
+
+
+# ---- adding ---------------------------------------------------------------------------------
+
+
+def test_an_empty_project_says_what_to_do(project):
+    page = show(project)
+    assert "No dictionaries yet." in said(page)
+    assert "--dictionary Disease.txt" in page.code[-1].value
+
+
+def test_types_are_guessed_and_nothing_is_saved_at_once(project):
+    page = checked(upload(show(project), DISEASE, CHEMICAL))
+    assert "Not saved yet" in page.markdown[0].value
+    assert table(page, "found")[["file", "type", "phrases"]].to_numpy().tolist() == [
+        ["Disease.txt", "Disease", 3],
+        ["Chemical.txt", "Chemical", 2],
+    ]
+    assert "1 duplicate phrase removed" in said(page)
+    assert project.dictionary_version() == 0
+
+
+def test_saving_makes_a_version_and_empties_the_uploader(project):
+    page = checked(press(upload(show(project), DISEASE), "Save to the project"))
+    assert held(project) == {
+        "Disease.txt": [(text, "Disease") for text in ("gout", "cold", "lead poisoning")]
+    }
+    assert plain(page.success[0].value) == "Saved Disease.txt with 3 phrases, as version 1."
+    assert page.file_uploader[0].value == []
+
+
+def test_types_can_be_changed_before_saving(project):
+    page = upload(show(project), DISEASE)
+    [key] = [editor.key for editor in page.data_editor]
+    page.session_state[key] = {"edited_rows": {0: {"type": " Sickness "}}}
+    page = checked(press(page, "Save to the project"))
+    assert {of for _, of in held(project)["Disease.txt"]} == {"Sickness"}
+
+
+def test_a_type_is_asked_for_when_phrases_have_none(project):
+    page = checked(upload(show(project), UNTYPED, DISEASE))
+    assert "2 terms have no label" in plain(page.warning[0].value)
+    assert "Save to the project" not in [button.label for button in page.button]
+    [box] = [box for box in page.text_input if box.label == "Type of the phrases that name none"]
+    page = checked(press(box.set_value("Chemical").run(), "Save to the project"))
+    # The list keeps the type that its name gives.
+    assert {of for _, of in held(project)["Disease.txt"]} == {"Disease"}
+    assert held(project)["mixed.csv"] == [("lead", "Chemical"), ("zinc", "Chemical")]
+
+
+def test_a_file_that_is_no_dictionary_is_explained(project):
+    page = upload(show(project), ("a.pdf", b"%PDF-1.7", ""))
+    assert plain(page.error[0].value).startswith("a.pdf is no dictionary that can be read.")
+    page = checked(press(page, "Discard"))
+    assert page.file_uploader[0].value == []
+
+
+@pytest.mark.parametrize(
+    ("way", "names"),
+    [("Replace", ["Disease.txt", "Chemical.txt"]), ("Keep both", None)],
+)
+def test_a_name_that_is_taken_is_asked_about(filled, way, names):
+    page = upload(show(filled), ("Disease.txt", b"measles\n", ""))
+    [choice] = [radio for radio in page.radio if "in the project already" in radio.label]
+    page = checked(press(choice.set_value(way).run(), "Save to the project"))
+    expected = names or ["Disease.txt", "Chemical.txt", "Disease.txt~2"]
+    assert list(held(filled)) == expected
+    assert held(filled)[expected[0 if names else 2]] == [("measles", "Disease")]
+
+
+def test_retyped_keeps_a_phrase_once_under_one_type():
+    found = Dictionary("a.csv", (Phrase("lead", "Metal"), Phrase("lead", "Element")))
+    types = {("a.csv", "Metal"): "Chemical", ("a.csv", "Element"): "Chemical"}
+    [changed] = dictionary_upload.retyped([found], types)
+    assert [(p.text, p.entity_type) for p in changed.phrases] == [("lead", "Chemical")]
+
+
+# ---- the grid and what changes --------------------------------------------------------------
+
+
+def test_grid_says_what_each_dictionary_finds(filled):
+    grid = table(show(filled), "used_share")
+    rows = grid[["name", "types", "phrases", "used_share", "matches"]].to_numpy().tolist()
+    # gout, Gout, lead poisoning, cold; Lead, lead
+    assert rows[0] == ["Disease.txt", "Disease", 3, 100.0, 4]
+    assert rows[1] == ["Chemical.txt", "Chemical", 2, 50.0, 2]
+
+
+def test_other_matching_is_looked_at_before_it_is_applied(filled):
+    page = show(filled)
+    page = ask(page, filled, "strict")
+    assert figures(page) == {"New matches": "+0", "Matches gone": "−2", "Unchanged": "4"}
+    assert "phrase “gout”" in said(page) and "Matching balanced → strict" in said(page)
+    assert filled.match_preset() == "balanced"
+    page = checked(press(page, "Apply"))
+    assert filled.match_preset() == "strict"
+    assert plain(page.success[0].value).startswith("Matching balanced → strict.")
+    assert not figures(page)
+
+
+def test_a_change_can_be_discarded(filled):
+    page = show(filled)
+    page = ask(page, filled, "loose")
+    page = checked(press(page, "Discard"))
+    assert not figures(page)
+    assert filled.match_preset() == "balanced"
+
+
+def test_turning_a_dictionary_off_is_previewed_and_applied(filled):
+    page = show(filled)
+    page.session_state[f"dictionaries_grid_{filled.labels_key()}"] = {
+        "edited_rows": {0: {"is_enabled": False}, 1: {"priority": 5, "matching": "strict"}}
+    }
+    page = checked(press(page, "See what changes"))
+    # All four diseases go, "Lead" with its capital goes, "lead" of "lead poisoning" comes.
+    assert figures(page) == {"New matches": "+1", "Matches gone": "−5", "Unchanged": "1"}
+    page = checked(press(page, "Apply"))
+    disease, chemical = filled.dictionaries()
+    assert not disease.is_enabled
+    assert (chemical.priority, dictionary_changes.matching_name(chemical.match)) == (5, "strict")
+    assert filled.dictionary_history()[0].reason == (
+        "Disease.txt turned off; Chemical.txt: priority 5; Chemical.txt: matching strict"
+    )
+
+
+def test_nothing_to_change_is_said(filled):
+    page = checked(press(show(filled), "See what changes"))
+    assert page.info[0].value.startswith("Nothing was changed")
+    assert not figures(page)
+
+
+def test_a_change_is_not_applied_over_another_one(filled):
+    page = show(filled)
+    page = ask(page, filled, "loose")
+    filled.save_dictionaries(filled.dictionaries()[:1], "elsewhere")
+    page = checked(page.run())
+    assert not figures(page)  # it was about dictionaries that are no longer so
+
+
+def test_dictionaries_can_be_removed_and_brought_back(filled):
+    page = show(filled)
+    page.multiselect(key="dictionaries_gone").set_value(["Disease.txt"]).run()
+    page = checked(page.button(key="dictionaries_remove").click().run())
+    assert list(held(filled)) == ["Chemical.txt"]
+    page = show(filled, "Versions")
+    assert table(page, "reason")["reason"].tolist()[0] == "Removed Disease.txt"
+    page = checked(press(page, "Restore this version"))
+    assert list(held(filled)) == ["Disease.txt", "Chemical.txt"]
+    assert plain(page.success[0].value) == "Version 1 is in force again, as version 3."
+
+
+def test_the_last_dictionary_can_be_brought_back(filled):
+    filled.save_dictionaries([], "Removed all")
+    page = show(filled)
+    assert "No dictionaries yet." in said(page)
+    checked(press(page, "Restore this version"))
+    assert len(held(filled)) == 2
+
+
+def test_a_dictionary_that_finds_nothing_is_named(project):
+    project.add_dictionaries([SourceFile("Gene.txt", b"BRCA1\n")])
+    page = show(project)
+    assert "“Gene.txt” matches nothing in this text (0 of 1 phrases)" in plain(
+        page.warning[0].value
+    )
+
+
+# ---- phrases --------------------------------------------------------------------------------
+
+
+def choose(page, *phrases):
+    """Select these phrases in the first column of the table."""
+    [shown] = [of for of in page.dataframe if (of.key or "").startswith("phrases_table")]
+    rows = [i for i, phrase in enumerate(shown.value["phrase"]) if phrase in phrases]
+    page.session_state[shown.key] = {"selection": {"rows": rows, "columns": [], "cells": []}}
+    return checked(page.run())
+
+
+def test_phrases_are_listed_with_matches_and_remarks(filled):
+    page = show(filled, "Phrases")
+    rows = table(page, "flags")[["phrase", "entity_type", "matches", "flags"]].to_numpy().tolist()
+    assert rows == [
+        ["gout", "Disease", 2, ""],
+        ["lead", "Chemical", 2, "common word"],
+        ["cold", "Disease", 1, "common word"],
+        ["lead poisoning", "Disease", 1, ""],
+        ["zinc", "Chemical", 0, ""],
+    ]
+    assert page.button(key="phrases_mute").disabled
+
+
+def test_phrases_can_be_filtered_and_ordered(filled):
+    page = show(filled, "Phrases")
+    page.segmented_control(key="phrases_kind").set_value("With a remark").run()
+    assert table(page, "flags")["phrase"].tolist() == ["lead", "cold"]
+    page.segmented_control(key="phrases_kind").set_value("Without a match").run()
+    assert table(page, "flags")["phrase"].tolist() == ["zinc"]
+    page.segmented_control(key="phrases_kind").set_value("All").run()
+    page.selectbox(key="phrases_order").set_value("Longest").run()
+    assert table(page, "flags")["phrase"].tolist()[0] == "lead poisoning"
+    page.text_input(key="phrases_search").set_value("LEAD").run()
+    page.multiselect(key="phrases_types").set_value(["Chemical"]).run()
+    assert table(page, "flags")["phrase"].tolist() == ["lead"]
+    page.text_input(key="phrases_search").set_value("[").run()
+    assert checked(page).info[0].value.startswith("No phrase is like this.")
+
+
+def test_phrases_are_muted_and_let_in_again(filled):
+    page = choose(show(filled, "Phrases"), "lead", "cold")
+    page = checked(page.button(key="phrases_mute").click().run())
+    assert muted(filled) == {("lead", "Chemical"), ("cold", "Disease")}
+    assert plain(page.success[0].value).startswith("Muted “lead”, “cold”.")
+    assert filled.dictionary_version() == 2
+    page.segmented_control(key="phrases_kind").set_value("Muted").run()
+    page = choose(page, "lead")
+    page = checked(page.button(key="phrases_unmute").click().run())
+    assert muted(filled) == {("cold", "Disease")}
+
+
+def test_phrases_get_another_type(filled):
+    page = choose(show(filled, "Phrases"), "cold")
+    page.selectbox(key="phrases_new_type").set_value("Another type …").run()
+    page.text_input(key="phrases_type_name").set_value("Symptom").run()
+    page = checked(page.button(key="phrases_relabel").click().run())
+    assert ("cold", "Symptom") in held(filled)["Disease.txt"]
+    assert filled.dictionary_history()[0].reason == "“cold” → Symptom"
+
+
+def test_many_phrases_are_turned_page_by_page(project):
+    phrases = "".join(f"phrase number {i}\n" for i in range(450)).encode()
+    project.add_dictionaries([SourceFile("Many.txt", phrases)])
+    page = show(project, "Phrases")
+    assert len(table(page, "flags")) == 200
+    page = checked(page.pagination[0].set_value(3).run())
+    assert len(table(page, "flags")) == 50
+
+
+# ---- charts, and no text --------------------------------------------------------------------
+
+
+def test_charts_are_drawn(filled):
+    page = show(filled, "Charts")
+    assert len(page.get("plotly_chart")) == 4
+
+
+def test_without_text_nothing_is_claimed_of_matches():
+    project = create_project("No text")
+    project.add_dictionaries([SourceFile(name, data) for name, data, _ in (DISEASE, CHEMICAL)])
+    page = show(project)
+    assert table(page, "used_share")["matches"].isna().all()
+    assert not page.warning
+    assert "No text yet" in said(show(project, "Charts"))
+    assert len(table(show(project, "Phrases"), "flags")) == 5
+    page = ask(page, project, "strict")
+    checked(press(page, "Apply"))
+    assert project.match_preset() == "strict"
+
+
+def test_markup_in_dictionaries_is_shown_as_text(project):
+    page = upload(show(project), ("<b>X_y_.txt", b"<script>alert(1)</script>\ngout\n", ""))
+    page = checked(press(page, "Save to the project"))
+    everything = "".join(e.value for e in (*page.html, *page.markdown, *page.caption))
+    assert "<script" not in everything and "<b>X" not in everything
+    assert "\\<b\\>X" in page.success[0].value

@@ -1,0 +1,146 @@
+import zipfile
+
+import pytest
+
+from engine.workspace import create_project, list_projects, open_project, write_project_zip
+from tests.app.pages import open_page
+from ui.views import home
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def project():
+    return create_project("Case reports")
+
+
+def show():
+    return checked(open_page("home").run())
+
+
+def checked(page):
+    assert not page.exception and not page.error
+    return page
+
+
+def submit(page, label, form):
+    [button] = [b for b in page.button if b.label == label and b.proto.form_id == form]
+    return button.click().run()
+
+
+def names():
+    return sorted(summary.name for summary in list_projects())
+
+
+def shown(page):
+    return "".join(element.value for element in page.main.html)
+
+
+def test_page_explains_itself_and_lists_the_projects(project):
+    page = show()
+    assert "Nothing leaves this machine." in shown(page)
+    for step in ("Dictionary", "Distant labels", "PU learning", "Entities"):
+        assert f"<b>{step}</b>" in shown(page)
+    assert "Case reports" in shown(page)
+    assert "0 sentences · 0 dictionaries · last run: none" in shown(page)
+    assert "793 sentences · 2 dictionaries" in shown(page)  # the sample
+
+
+def test_sample_opens_at_its_labels():
+    page = show()
+    page.button(key="home_sample").click().run()
+    assert not page.exception
+    assert page.query_params["project"] == "sample"
+    assert page.title[0].value == "Distant labels"
+
+
+def test_a_project_can_be_made():
+    page = show()
+    page.text_input(key="home_new_name").set_value("  Trials\n2026 ")
+    checked(submit(page, "Create project", "home_new"))
+    assert "Trials 2026" in names()
+    assert page.title[0].value == "Text"
+    assert page.query_params["project"].startswith("trials-2026-")
+
+
+def test_a_project_needs_a_name():
+    page = submit(show(), "Create project", "home_new")
+    assert not page.exception
+    assert page.error[0].value.replace("\\", "") == "The project has no name. Type one."
+    assert "Projects" in [heading.value for heading in page.subheader]  # the rest is still there
+
+
+def test_a_project_can_be_opened(project):
+    page = show()
+    checked(page.button(key=f"home_open_{project.id}").click().run())
+    assert page.query_params["project"] == project.id
+    assert page.title[0].value == "Text"
+
+
+def test_a_project_can_be_renamed(project):
+    page = show()
+    page.text_input(key=f"home_rename_name_{project.id}").set_value("Case series")
+    checked(submit(page, "Rename", f"home_rename_{project.id}"))
+    assert project.name == "Case series"
+    assert "Case series" in shown(page)
+
+
+def test_a_project_can_be_copied(project):
+    checked(submit(show(), "Duplicate", f"home_copy_{project.id}"))
+    assert names() == ["Case reports", "Case reports (copy)", "Sample: medical abstracts"]
+
+
+def test_a_project_is_deleted_only_when_its_name_is_typed(project):
+    page = submit(show(), "Delete for good", f"home_delete_{project.id}")
+    assert page.error[0].value.replace("\\", "") == 'Type "Case reports" to delete this project.'
+    assert "Case reports" in names()
+    page.text_input(key=f"home_delete_name_{project.id}").set_value("Case reports")
+    checked(submit(page, "Delete for good", f"home_delete_{project.id}"))
+    assert names() == ["Sample: medical abstracts"]
+    assert page.info[0].value.replace("\\", "") == "Case reports was deleted."
+
+
+def test_deleting_the_open_project_closes_it(project):
+    page = checked(open_page("home", project.id).run())
+    page.text_input(key=f"home_delete_name_{project.id}").set_value("Case reports")
+    checked(submit(page, "Delete for good", f"home_delete_{project.id}"))
+    assert "project" not in page.query_params
+    assert page.sidebar.selectbox[0].value is None
+
+
+def test_sample_can_be_made_anew():
+    page = show()
+    open_project("sample").rename("Mine now")
+    checked(page.button(key="home_reset").click().run())
+    assert names() == ["Sample: medical abstracts"]
+
+
+def test_a_zip_brings_a_project_back(project, tmp_path):
+    path = tmp_path / "project.zip"
+    path.write_bytes(home.zipped(project.id))
+    assert "project.db" in " ".join(zipfile.ZipFile(path).namelist())
+    page = show()
+    page.file_uploader[0].set_value(("p.zip", path.read_bytes(), "application/zip")).run()
+    checked(page.button(key="home_import").click().run())
+    assert names().count("Case reports") == 2
+    assert page.title[0].value == "Text"
+
+
+def test_a_zip_that_is_none_is_explained(project, tmp_path):
+    write_project_zip(project, tmp_path / "project.zip")
+    page = show()
+    page.file_uploader[0].set_value(("p.zip", b"PK\x03\x04 no zip", "application/zip")).run()
+    page.button(key="home_import").click().run()
+    assert not page.exception
+    assert len(page.error) == 1
+    assert page.title[0].value == "From a dictionary to a tagger"
+
+
+def test_markup_in_a_name_is_shown_as_text():
+    create_project("<img src=x onerror=alert(1)> **bold** $x$")
+    page = show()
+    assert "<img src=x" not in shown(page)
+    assert "&lt;img src=x onerror=alert(1)&gt; **bold** $x$" in shown(page)
