@@ -50,8 +50,8 @@ def test_commands_on_the_sample_run_in_order(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("sample_data").symlink_to(ROOT / "sample_data")
     for command in COMMANDS[1:]:
-        # A minute each; test_learning_commands runs them on less text.
-        if command.startswith(("train", "predict", "curve")):
+        # A minute each; test_learning_commands and test_jobs run them on less text.
+        if command.startswith(("train", "predict", "curve", "work")):
             continue
         if "--checked" in command:
             sample = Path("check.csv").read_text(encoding="utf-8").splitlines()
