@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.decisions import Decision
 from engine.text import Document, Entity
 
 ORDERS = ("disagreement", "uncertain", "dictionary", "unseen", "random")
@@ -182,13 +181,18 @@ def rejections(item: Item) -> float:
     return against / len(models) if models else 0.0
 
 
+def lot(place: tuple[object, ...], seed: int) -> bytes:
+    """Return what to sort by for an order of chance that is the same each time."""
+    return hashlib.sha256(repr((seed, place)).encode()).digest()
+
+
 def _shuffled(items: Sequence[Item], seed: int) -> list[Item]:
     """By lots drawn for each group, so that stretches that overlap stay together."""
     lots: dict[tuple[str, int], bytes] = {}
     for item in items:
         place = (item.document_id, item.group)
         if place not in lots:
-            lots[place] = hashlib.sha256(repr((seed, place)).encode()).digest()
+            lots[place] = lot(place, seed)
     return sorted(items, key=lambda item: lots[item.document_id, item.group])
 
 
@@ -241,95 +245,3 @@ def _by_surface(items: Sequence[Item]) -> list[Item]:
         for surface in ranked
         if i < len(by_surface[surface])
     ]
-
-
-# ---- what is decided ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a queue is decided."""
-
-    total: int
-    done: int = 0  # the ones settled by a decision next to them included
-    accepted: int = 0
-    rejected: int = 0
-    edited: int = 0
-    skipped: int = 0
-
-    @property
-    def accepted_share(self) -> float | None:
-        """The share of right proposals among those judged; None before the first."""
-        judged = self.accepted + self.rejected + self.edited
-        return self.accepted / judged if judged else None
-
-
-def pending(
-    queue: Iterable[Item], decisions: Iterable[Decision], *, with_skipped: bool = False
-) -> list[Item]:
-    """Return the items that no decision settles, in the queue's order."""
-    by_document = _by_document(decisions)
-    return [
-        item
-        for item in queue
-        if not any(
-            _settles(decision, item) and not (with_skipped and decision.verdict == "skipped")
-            for decision in by_document.get(item.document_id, ())
-        )
-    ]
-
-
-def measure_progress(queue: Sequence[Item], decisions: Iterable[Decision]) -> Progress:
-    """Return how much of the queue is decided, and how."""
-    by_document = _by_document(decisions)
-    done = 0
-    verdicts: Counter[str] = Counter()
-    for item in queue:
-        settled = [d for d in by_document.get(item.document_id, ()) if _settles(d, item)]
-        done += bool(settled)
-        own = [d.verdict for d in settled if d.place == item.place]
-        verdicts.update(own[-1:])
-    return Progress(
-        len(queue),
-        done,
-        *(verdicts[name] for name in ("accepted", "rejected", "edited", "skipped")),
-    )
-
-
-def acceptable(queue: Iterable[Item], least_score: float = 0.0) -> list[Item]:
-    """Return the items with at least this score that can all be accepted: none overlap."""
-    chosen: dict[str, list[Item]] = {}
-    for item in queue:
-        others = chosen.setdefault(item.document_id, [])
-        is_sure = item.score is not None and item.score >= least_score
-        if is_sure and not any(item.start < o.end and o.start < item.end for o in others):
-            others.append(item)
-    return [item for of in chosen.values() for item in of]
-
-
-def phrase_history(surface: str, decisions: Iterable[Decision]) -> Counter[str]:
-    """Return how often this surface, in any letter case, got each verdict, wherever it stands."""
-    wanted = surface.casefold()
-    return Counter(d.verdict for d in decisions if d.surface.casefold() == wanted)
-
-
-def _by_document(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
-    by_document: dict[str, list[Decision]] = {}
-    for decision in decisions:
-        by_document.setdefault(decision.document_id, []).append(decision)
-    return by_document
-
-
-def _settles(decision: Decision, item: Item) -> bool:
-    """Whether the decision leaves nothing to ask about the item.
-
-    What is accepted, as it was or edited, settles all that it overlaps; a rejection settles what
-    was rejected, and nothing else: other words or another type may still be right.
-    """
-    if decision.verdict == "unsure":
-        return False
-    if decision.place == item.place or decision.verdict in ("rejected", "skipped"):
-        return decision.place == item.place
-    start = decision.start if decision.new_start is None else decision.new_start
-    end = decision.end if decision.new_end is None else decision.new_end
-    return start < item.end and item.start < end

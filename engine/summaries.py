@@ -9,6 +9,7 @@ from typing import IO
 from engine.enrichment import KnownPhrases, context, fold_surface
 from engine.formats.contract import WriteOptions
 from engine.formats.text_table import row_writer
+from engine.review import DICTIONARY
 from engine.settings import MatchOptions
 from engine.text import Document, Entity
 
@@ -28,10 +29,10 @@ def write_comparison(
     """Write one row a stretch with the label that each method gives it; return the rows.
 
     Columns: doc_id, sent_id, start, end, text, label_* and score_* a method, n_agree (methods,
-    gold not counted, that give the most frequent label), disagreement (their labels differ).
+    gold not counted, that give the most frequent label), disagreement (their labels differ; the
+    dictionary's silence is no label of its own).
     """
     methods = list(found)
-    judges = [method for method in methods if method != _GOLD]
     write_row = row_writer(out, options)
     write_row(
         [
@@ -45,7 +46,7 @@ def write_comparison(
     for document in documents:
         for (start, end), by_method in _by_stretch(document, found).items():
             labels = {m: by_method[m].entity_type if m in by_method else "" for m in methods}
-            votes = Counter(labels[method] for method in judges)
+            votes = Counter(label for method, label in labels.items() if _votes(method, label))
             agree = max((n for label, n in votes.items() if label), default=0)
             write_row(
                 [
@@ -62,6 +63,10 @@ def write_comparison(
             )
             rows += 1
     return rows
+
+
+def _votes(method: str, label: str) -> bool:
+    return method != _GOLD and (label != "" or method != DICTIONARY)
 
 
 def _by_stretch(

@@ -49,9 +49,9 @@ def test_comparison_has_one_row_a_stretch_and_a_label_a_method():
     ]
     assert [(row["n_agree"], row["disagreement"]) for row in table] == [
         ("2", "false"),
+        ("1", "false"),  # the dictionary's silence is no vote
         ("1", "true"),
-        ("1", "true"),
-        ("0", "false"),  # gold has no vote
+        ("0", "false"),  # nor is gold
     ]
     assert all(DOCUMENT.text[int(r["start"]) : int(r["end"])] == r["text"] for r in table)
 

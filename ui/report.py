@@ -179,7 +179,7 @@ def _scores(methods: Sequence[MethodRow]) -> str:
         )
         for of in methods
     ]
-    resampled = ", with 95 % intervals from resampled documents" if has_intervals else ""
+    resampled = ", with 95 % intervals from resampling the text" if has_intervals else ""
     return (
         "<h2>How right each method is</h2>"
         f"<p>F1 against the gold labels{resampled}. An entity counts only with the same words and "

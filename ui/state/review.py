@@ -18,7 +18,8 @@ from engine.decisions import Decision
 from engine.enrichment import add_phrases, dictionary_candidates
 from engine.jobs import Job, TrainRequest
 from engine.project import Project
-from engine.review import ORDERS, Item, Progress, make_items, make_queue, measure_progress, pending
+from engine.review import ORDERS, Item, make_items, make_queue
+from engine.review_progress import Progress, measure_progress, pending
 from ui.state import findings, labels
 
 KIND = "review"

@@ -8,7 +8,8 @@ import streamlit as st
 from engine import Document
 from engine.jobs import Job
 from engine.project import Project
-from engine.review import Item, acceptable, phrase_history
+from engine.review import Item
+from engine.review_progress import acceptable, phrase_history
 from ui import parts, review_card
 from ui.highlight import Mark, type_colors
 from ui.state import findings

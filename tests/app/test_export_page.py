@@ -1,0 +1,243 @@
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from engine import FORMATS, Phrase, WriteOptions, jobs
+from engine.files import SourceFile
+from engine.workspace import create_project, import_project_zip
+from tests.app.finished_runs import TEXT, finish_run, make_project
+from tests.app.pages import open_page
+from ui.state import downloads, export
+from ui.state.export import DICTIONARY, GOLD, REVIEWED, RUN, Choice
+
+GOLD_CSV = b"doc_id,start,end,text,label\nnotes,7,11,gout,Disease\n"
+WRITABLE = [name for name, format in FORMATS.items() if format.write]
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+
+
+@pytest.fixture
+def project():
+    made = make_project()
+    made.set_gold([SourceFile("gold.csv", GOLD_CSV)])
+    finish_run(made)
+    return made
+
+
+@pytest.fixture
+def run(project):
+    return jobs.list_jobs(project, "train")[0].id
+
+
+def show(project):
+    return checked(open_page("export", project.id).run())
+
+
+def checked(page):
+    assert not page.exception and not page.error
+    return page
+
+
+def captions(page):
+    return [caption.value.replace("\\", "") for caption in page.caption]
+
+
+def rows(data):
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def surfaces(data):
+    return [row["text"] for row in rows(data)]
+
+
+def decide(project, surface, verdict):
+    document = project.corpus().documents[0]
+    start = document.text.index(surface)
+    end = start + len(surface)
+    place = (document.id, start, end, "Disease")
+    project.add_decision("review", *place, verdict, surface=surface)
+
+
+def test_page_says_what_is_missing():
+    page = show(create_project("Empty"))
+    assert any("nothing to export yet" in of.value for of in page.html)
+    assert not page.radio
+
+
+def test_page_shows_the_beginning_of_the_file_and_that_it_is_true(project):
+    page = show(project)
+    lines = page.code[0].value.splitlines()
+    assert lines[0].startswith("doc_id,sent_id,entity_id,start,end,text,label,score")
+    assert lines[1].startswith("notes,0,notes:7-11:Disease,7,11,gout,Disease,0.9900,conf_mpu")
+    assert "3 entities in 1 document. The first 10 lines:" in captions(page)
+    assert ":material/verified: 3 entities, all offsets verified" in captions(page)
+
+
+@pytest.mark.parametrize("format", WRITABLE)
+def test_every_format_is_previewed_and_verified(project, format):
+    page = show(project)
+    page = checked(page.radio(key="export_format").set_value(format).run())
+    assert 1 < len(page.code[0].value.splitlines()) <= 10 or format in ("doccano", "spacy", "jsonl",
+        "prodigy", "label_studio")  # fmt: skip
+    assert any(caption.startswith(":material/verified:") for caption in captions(page))
+    assert f"--format {format}" in page.code[-1].value
+
+
+def test_filters_choose_types_scores_and_documents(project):
+    page = show(project)
+    page = checked(page.multiselect(key="export_types_run").set_value(["Disease"]).run())
+    assert "2 entities in 1 document. The first 10 lines:" in captions(page)
+    page = checked(page.slider(key="export_least_score").set_value(0.9).run())
+    assert "1 entity in 1 document. The first 10 lines:" in captions(page)
+    page = checked(page.text_input(key="export_words").set_value("other").run())
+    assert "0 entities in 0 documents. The first 10 lines:" in captions(page)
+
+
+def test_options_change_the_file(project):
+    page = show(project)
+    page = checked(page.toggle(key="export_essential").set_value(True).run())
+    assert page.code[0].value.startswith("doc_id,sent_id,start,end,text,label,score\n")
+    page = checked(page.toggle(key="export_excel").set_value(True).run())
+    assert "--essential --excel" in page.code[-1].value
+
+
+def test_each_kind_of_entities_is_offered_only_where_there_is_some(project):
+    bare = create_project("Text only")
+    bare.add_text([SourceFile("notes.txt", TEXT)])
+    assert export.available(bare) == []
+    assert export.available(project) == [RUN, DICTIONARY, GOLD]
+    decide(project, "gout", "accepted")
+    assert export.available(project) == [RUN, REVIEWED, DICTIONARY, GOLD]
+    page = show(project)
+    assert page.segmented_control[0].options == [
+        "Found by a method",
+        "Reviewed",
+        "Dictionary labels",
+        "Gold",
+    ]
+
+
+def test_files_hold_what_was_chosen(project, run):
+    of_run = export.whole_file(project, Choice(RUN, run, "conf_mpu"))
+    assert surfaces(of_run) == ["gout", "chronic kidney disease", "Nothing"]
+    assert surfaces(export.whole_file(project, Choice(DICTIONARY))) == ["gout", "Lead"]
+    assert surfaces(export.whole_file(project, Choice(GOLD))) == ["gout"]
+
+
+def test_decisions_come_before_methods_and_methods_before_dictionaries(project, run):
+    choice = Choice(REVIEWED, run, "conf_mpu")
+    decide(project, "kidney disease", "accepted")
+    decide(project, "gout", "rejected")
+    data = export.whole_file(project, choice)
+    # "chronic kidney disease" gives way to what was accepted; gout is out, whoever finds it.
+    assert surfaces(data) == ["kidney disease", "Lead", "Nothing"]
+    assert [row["method"] for row in rows(data)] == ["review", "dictionary", "conf_mpu"]
+    decide(project, "gout", "accepted")
+    assert surfaces(export.whole_file(project, choice))[0] == "gout"
+
+
+def test_a_large_file_is_verified_when_it_is_downloaded(project, run, monkeypatch):
+    monkeypatch.setattr(export, "_MOST_ENTITIES", 1)
+    page = show(project)
+    assert any("when you download it" in caption for caption in captions(page))
+    assert "3 entities in 1 document. The first 10 lines:" in captions(page)
+    data = export.whole_file(project, Choice(RUN, run, "conf_mpu"))
+    assert len(rows(data)) == 3
+
+
+def test_entities_outside_a_changed_text_are_left_out(project, run):
+    project.remove_text(project.text_files()[0].id)
+    project.add_text([SourceFile("notes.txt", b"He had gout.\n")])
+    data = export.whole_file(project, Choice(RUN, run, "conf_mpu"))
+    assert surfaces(data) == ["gout"]
+    checked(show(project))
+
+
+def test_all_formats_come_in_one_archive(project, run):
+    archive = zipfile.ZipFile(io.BytesIO(export.all_formats(project, Choice(RUN, run, "mpu"))))
+    assert {Path(name).parent.name for name in archive.namelist()} == set(WRITABLE)
+    assert surfaces(archive.read(f"entities/entities-mpu-{run}.csv")) == ["gout", "kidney disease"]
+    assert '<Label value="Disease"' in archive.read("label_studio/labeling-config.xml").decode()
+
+
+def test_summaries_can_be_taken_along(project, run):
+    job = jobs.get_job(project, run)
+    counted = rows(downloads.surfaces(project, Choice(RUN, run, "conf_mpu")))
+    assert (counted[0]["text_norm"], counted[0]["in_dictionary"]) == (
+        "chronic kidney disease",
+        "false",
+    )
+    compared = rows(downloads.comparison(project, job, WriteOptions()))
+    assert [row["text"] for row in compared] == [
+        "gout",
+        "chronic kidney disease",
+        "kidney disease",
+        "Lead",
+        "Nothing",
+    ]
+    assert compared[0]["label_gold"] == compared[0]["label_dictionary"] == "Disease"
+
+
+def test_dictionaries_can_be_taken_along(project):
+    assert [row["term"] for row in rows(downloads.phrases(project, WriteOptions()))] == [
+        "gout",
+        "lead",
+    ]
+    patterns = [json.loads(line) for line in downloads.patterns(project).splitlines()]
+    assert patterns[0] == {"label": "Disease", "pattern": "gout"}
+
+
+def test_the_project_can_be_taken_along_and_opened_again(project):
+    again = import_project_zip(downloads.project_zip(project))
+    assert again.dictionaries()[0].phrases == (Phrase("gout", "Disease", line=1),)
+    assert [job.state for job in jobs.list_jobs(again)] == ["done"]
+
+
+def test_a_trained_method_can_be_taken_along(project, run):
+    job = jobs.get_job(project, run)
+    (jobs.run_folder(job, "mpu") / "checkpoint-1.safetensors").write_bytes(b"x")
+    archive = zipfile.ZipFile(io.BytesIO(downloads.model_bundle(job, "mpu")))
+    assert sorted(archive.namelist()) == [
+        "README.txt",
+        "mpu-seed0/predictions.csv",
+        "mpu-seed0/run.json",
+    ]
+
+
+def test_report_has_scores_coverage_and_sentences(project, run):
+    job = jobs.get_job(project, run)
+    page = downloads.report(project, Choice(RUN, run, "conf_mpu"), job).decode()
+    assert "<h1>Trial</h1>" in page and "How right each method is" in page
+    assert 'gout<span class="gl-type">Disease</span></mark>' in page
+    # gout is right, the two others are not: precision 1/3, recall 1, F1 2/4
+    assert "33.3 %</td><td>100.0 %</td><td>50.0 %" in page
+
+
+def test_report_without_gold_and_run_is_about_the_dictionaries():
+    bare = make_project(name="Bare")
+    page = downloads.report(bare, Choice(DICTIONARY), None).decode()
+    assert "What each method finds" in page and "How right" not in page
+
+
+def test_page_works_without_a_run():
+    page = show(make_project(name="Bare"))
+    assert ":material/verified: 2 entities, all offsets verified" in captions(page)
+    labels = [button.label for button in page.get("download_button")]
+    assert "Weights (zip)" not in labels and "Dictionaries (CSV)" in labels
+
+
+def test_a_file_that_would_be_wrong_is_not_handed_out(project, run, monkeypatch):
+    from engine.verification import Verification
+
+    monkeypatch.setattr(export, "verify", lambda *of: Verification(0, problem="line 2 is wrong"))
+    page = open_page("export", project.id).run()
+    assert page.error[0].value.replace("\\", "").startswith("This file would be wrong: line 2")
+    with pytest.raises(export.engine.InputError, match="line 2 is wrong"):
+        export.whole_file(project, Choice(RUN, run, "conf_mpu"))
