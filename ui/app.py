@@ -1,12 +1,10 @@
 """The app: page set-up, sidebar, and the ten pages in the order of the data path."""
 
-import importlib
 import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # streamlit adds ui/, not the root
@@ -19,6 +17,18 @@ from ui import parts, sidebar
 from ui.highlight import STYLE
 from ui.page_style import PAGE_STYLE
 from ui.state import current
+from ui.views import (
+    compare,
+    curves,
+    dictionaries,
+    export,
+    home,
+    labels,
+    predict,
+    review,
+    text,
+    train,
+)
 
 ICON = (
     '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1f5f8b"/>'
@@ -52,6 +62,17 @@ GROUPS = {
         PageInfo("predict", "Predict", "auto_awesome"),
         PageInfo("export", "Export", "download"),
     ],
+}
+VIEWS = {
+    "text": text,
+    "dictionaries": dictionaries,
+    "labels": labels,
+    "train": train,
+    "compare": compare,
+    "curves": curves,
+    "review": review,
+    "predict": predict,
+    "export": export,
 }
 
 
@@ -87,9 +108,9 @@ def drawer(name: str) -> Callable[[], None]:
         with safe_page():
             if name == "home":
                 close_unknown()
-                view(name).show()
+                home.show()
             elif (project := opened()) is not None:
-                view(name).show(project)
+                VIEWS[name].show(project)
 
     return draw
 
@@ -101,14 +122,6 @@ def close_unknown() -> None:
     except InputError as error:
         current.set_current(None)
         current.say(parts.sentence(str(error)), "warning")
-
-
-def view(name: str) -> ModuleType:
-    """Return the module of a page."""
-    try:
-        return importlib.import_module(f"ui.views.{name}")
-    except ModuleNotFoundError:
-        raise InputError("This page is not here yet") from None
 
 
 def opened() -> Project | None:

@@ -9,7 +9,7 @@ import streamlit as st
 from engine import InputError, jobs
 from engine.job_store import Job
 from engine.project import Project
-from engine.workspace import list_projects
+from engine.workspace import ProjectSummary, list_projects
 from ui import parts
 from ui.state import current
 
@@ -30,16 +30,17 @@ def show(groups: Mapping[str, Sequence[Any]]) -> None:
         except InputError:  # said on the page
             project = None
         st.html('<div class="gl-brand">Glossa</div>')
-        show_picker(project)
+        summaries = list_projects()
+        show_picker(project, summaries)
         show_links(groups)
         if project is not None:
             show_job(project)
-        st.caption(f"Disk used: {parts.size(sum(p.bytes for p in list_projects()))}")
+        st.caption(f"Disk used: {parts.size(sum(summary.bytes for summary in summaries))}")
 
 
-def show_picker(project: Project | None) -> None:
+def show_picker(project: Project | None, summaries: Sequence[ProjectSummary]) -> None:
     """Draw the choice of projects; another choice opens that one."""
-    names = {summary.id: summary.name for summary in list_projects()}
+    names = {summary.id: summary.name for summary in summaries if not summary.problem}
     ids = list(names)
     chosen = st.selectbox(
         "Project",
