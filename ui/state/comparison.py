@@ -4,7 +4,6 @@ Everything is kept by what it came from: the text, the runs chosen, the labels a
 click that changes none of these computes nothing.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -95,21 +94,23 @@ def every_choice(runs: Sequence[Job], wanted: Sequence[str]) -> list[Choice]:
 
 
 def named(chosen: Sequence[Choice]) -> list[Choice]:
-    """Return the choices with names that differ: two runs of a method are told apart by time."""
-    counts = Counter(choice.name for choice in chosen)
-    timed = [
-        replace(choice, name=f"{choice.name}, {choice.job.created_at:%-d %b %H:%M}")
-        if choice.job and counts[choice.name] > 1
-        else choice
+    """Return the choices with names that differ: with several runs, a method has its run's number.
+
+    Numbers are short enough for the beginning of a lane; `run_numbers` says what they stand for.
+    """
+    numbers = run_numbers(chosen)
+    if len(numbers) < 2:
+        return list(chosen)
+    return [
+        replace(choice, name=f"{choice.name} · {numbers[choice.job.id]}") if choice.job else choice
         for choice in chosen
     ]
-    again = Counter(choice.name for choice in timed)
-    return [
-        replace(choice, name=f"{choice.name} {choice.job.id[-4:]}")
-        if choice.job and again[choice.name] > 1
-        else choice
-        for choice in timed
-    ]
+
+
+def run_numbers(chosen: Sequence[Choice]) -> dict[str, int]:
+    """Return the number of each run among the choices, from 1, by its id."""
+    ids = dict.fromkeys(choice.job.id for choice in chosen if choice.job)
+    return {id: i for i, id in enumerate(ids, start=1)}
 
 
 def _method_name(method: str) -> str:

@@ -1,7 +1,7 @@
 """Compare: what each method finds in the same text, how right it is, and where they differ."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -144,9 +144,20 @@ def show_choice(
             key=f"compare_methods_{'_'.join(offered)}",
             persist_state="session",
         )
-    if len(runs) == 1:
-        st.caption(parts.plain(f"Run of {names[runs[0].id]}"))
-    return state.choices(chosen_runs, list(wanted)), state.GOLD in wanted
+    chosen = state.choices(chosen_runs, list(wanted))
+    show_runs(chosen, names)
+    return chosen, state.GOLD in wanted
+
+
+def show_runs(chosen: Sequence[state.Choice], names: Mapping[str, str]) -> None:
+    """Say which runs are looked at, by the numbers that their methods have where there are more."""
+    numbers = state.run_numbers(chosen)
+    if len(numbers) == 1:
+        (id,) = numbers
+        st.caption(parts.plain(f"Run of {names[id]}"))
+    elif numbers:
+        listed = ", ".join(f"{number}: {names[id]}" for id, number in numbers.items())
+        st.caption(parts.plain(f"Runs {listed}"))
 
 
 def show_remarks(project: Project, found: state.Comparison, gold: Aligned | None) -> None:
