@@ -4,14 +4,18 @@ import csv
 import io
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import dropwhile, islice
 
-from engine.files import SourceFile, decode
+from engine.files import SourceFile
 from engine.settings import ReadOptions
 from engine.text import InputError
+from engine.text_files import ANY_END, Text, held_text
 
 _DELIMITERS = ("\t", ",", ";", "|")
 _SAMPLE_LINES = 200
+_SHOWN_LINES = 5
 # A cell may hold a whole book; Python's own limit of 131,072 characters is for untrusted streams.
 csv.field_size_limit(sys.maxsize)
 
@@ -38,27 +42,62 @@ def read_table(file: SourceFile, options: ReadOptions, delimiter: str | None = N
     A row of another width is an error that names its line, or is left out and counted when
     `options.skip_bad_lines` is set. A cell that a quote opens and none closes is an error.
     """
-    decoded = decode(file, options.encoding)
-    text = decoded.text.removeprefix("\ufeff")
-    delimiter = delimiter or file_delimiter(file, text)
-    rows = _parse(file.name, text, delimiter)
-    if not rows:
-        raise InputError(f"{file.name} holds no rows. Nothing was added")
-    width = len(rows[0].cells)
-    ragged = [row for row in rows if len(row.cells) != width]
-    notes = decoded.notes
-    if ragged and not options.skip_bad_lines:
-        raise InputError(_ragged_message(file.name, ragged, width), fix="skip_bad_lines")
-    if ragged:
-        rows = [row for row in rows if len(row.cells) == width]
-        notes = (*notes, _left_out(ragged))
-    return Table(tuple(rows), delimiter, decoded.encoding, notes)
+    reading = TableReading(held_text(file, options.encoding), options, delimiter)
+    rows = tuple(reading.rows())
+    return Table(rows, reading.delimiter, reading.text.encoding, reading.notes)
 
 
-def file_delimiter(file: SourceFile, text: str) -> str:
+class TableReading:
+    """The rows of a delimited file, one at a time; its notes are complete when all were taken."""
+
+    def __init__(self, text: Text, options: ReadOptions, delimiter: str | None = None) -> None:
+        self.text = text
+        self.delimiter = delimiter or file_delimiter(text)
+        self._options = options
+        self._ragged: list[Row] = []  # the first rows of another width
+        self._ragged_count = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        left_out = (_left_out(self._ragged, self._ragged_count),) if self._ragged else ()
+        return (*self.text.notes, *left_out)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows that are as wide as the first one.
+
+        Without `skip_bad_lines`, others are told when the file has been gone through.
+        """
+        name, width = self.text.name, 0
+        for row in _parse(name, self.text.lines(ANY_END), self.delimiter):
+            width = width or len(row.cells)
+            if len(row.cells) == width:
+                yield row
+                continue
+            self._ragged_count += 1
+            if len(self._ragged) < _SHOWN_LINES:
+                self._ragged.append(row)
+        if not width:
+            raise InputError(f"{name} holds no rows. Nothing was added")
+        if self._ragged and not self._options.skip_bad_lines:
+            message = _ragged_message(name, self._ragged[0], self._ragged_count, width)
+            raise InputError(message, fix="skip_bad_lines")
+
+
+def file_delimiter(text: Text) -> str:
     """Return the delimiter of a file: a tab when its name says so and its first line has one."""
-    first = text.lstrip("\r\n").partition("\n")[0]
-    return "\t" if file.extension == ".tsv" and "\t" in first else find_delimiter(text)
+    if text.extension == ".tsv" and _has_tab_in_first_line(text.lines(ANY_END)):
+        return "\t"
+    return find_delimiter("".join(islice(text.lines(ANY_END), _SAMPLE_LINES)))
+
+
+def _has_tab_in_first_line(lines: Iterator[str]) -> bool:
+    """Whether there is a tab before the first "\\n", those that begin the file not counted."""
+    for line in dropwhile(lambda line: not line.strip("\r\n"), lines):
+        if "\t" in line:
+            return True
+        if line.endswith("\n"):
+            break
+    return False
 
 
 def find_delimiter(text: str) -> str:
@@ -93,14 +132,13 @@ def find_column(header: tuple[str, ...], names: tuple[str, ...]) -> int | None:
     return next((lowered.index(name) for name in names if name in lowered), None)
 
 
-def _parse(name: str, text: str, delimiter: str) -> list[Row]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows: list[Row] = []
+def _parse(name: str, lines: Iterator[str], delimiter: str) -> Iterator[Row]:
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     line = 1
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
-                rows.append(Row(line, tuple(cells)))
+                yield Row(line, tuple(cells))
             line = reader.line_num + 1
     except csv.Error as error:
         if "unexpected end of data" in str(error):
@@ -111,19 +149,17 @@ def _parse(name: str, text: str, delimiter: str) -> list[Row]:
         raise InputError(
             f"{name} line {line:,}: {error}. Put quotes around the cell and double those inside it"
         ) from None
-    return rows
 
 
-def _left_out(ragged: list[Row]) -> str:
-    where = ", ".join(f"{row.line:,}" for row in ragged[:5]) + (" …" if len(ragged) > 5 else "")
-    if len(ragged) == 1:
+def _left_out(ragged: list[Row], count: int) -> str:
+    where = ", ".join(f"{row.line:,}" for row in ragged) + (" …" if count > len(ragged) else "")
+    if count == 1:
         return f"1 row of another width left out (line {where})"
-    return f"{len(ragged):,} rows of another width left out (lines {where})"
+    return f"{count:,} rows of another width left out (lines {where})"
 
 
-def _ragged_message(name: str, ragged: list[Row], width: int) -> str:
-    first = ragged[0]
-    more = f" {len(ragged):,} lines like this." if len(ragged) > 1 else ""
+def _ragged_message(name: str, first: Row, count: int, width: int) -> str:
+    more = f" {count:,} lines like this." if count > 1 else ""
     return (
         f"{name} line {first.line:,} has {len(first.cells)} fields, expected {width}.{more} "
         "Put quotes around cells that hold the delimiter, or skip bad lines"

@@ -1,6 +1,5 @@
 """Files become text or one clear message; results reach the disk whole or not at all."""
 
-import codecs
 import errno
 import io
 import lzma
@@ -15,6 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from engine.encoding import (
+    AROUND,
+    HEAD_BYTES,
+    empty_file,
+    encoding_by_head,
+    holds_nul,
+    of_no_encoding,
+    read_as_windows_1252,
+    wrong_encoding,
+)
 from engine.settings import LIMITS, Limits
 from engine.text import InputError
 
@@ -44,14 +53,6 @@ ZIP_DAMAGE = (
     ValueError,
 )  # fmt: skip
 _OFFICE_MEMBERS = {"word/": "a Word file", "xl/": "an Excel file", "ppt/": "a PowerPoint file"}
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    # Before UTF-16, whose little-endian mark is the first half of this one.
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,13 @@ class SourceFile:
     def extension(self) -> str:
         return Path(self.name).suffix.lower()
 
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def open(self) -> IO[bytes]:
+        return io.BytesIO(self.data)
+
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
@@ -85,15 +93,19 @@ def read_source(path: str | Path, limits: Limits = LIMITS) -> SourceFile:
     try:
         if path.is_dir():
             raise InputError(f"{path} is a folder; name the files in it, or zip them")
-        size = path.stat().st_size
-        if size > limits.file_mb * 1_000_000:
-            raise InputError(
-                f"{path.name} is {size / 1e6:,.0f} MB; the limit is {limits.file_mb} MB a file. "
-                "Split it into smaller files"
-            )
+        refuse_large(path.name, path.stat().st_size, limits)
         return SourceFile(path.name, path.read_bytes())
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def refuse_large(name: str, size: int, limits: Limits = LIMITS) -> None:
+    """Raise InputError when a file that would have to be held in memory is over the limit."""
+    if size > limits.file_mb * 1_000_000:
+        raise InputError(
+            f"{name} is {size / 1e6:,.0f} MB; the limit is {limits.file_mb} MB a file. "
+            "Split it into smaller files"
+        )
 
 
 def decode(file: SourceFile, encoding: str | None = None) -> Decoded:
@@ -103,31 +115,27 @@ def decode(file: SourceFile, encoding: str | None = None) -> Decoded:
     Windows-1252. A file that is none of these is refused.
     """
     if not file.data.strip():
-        raise InputError(_empty(file))
+        raise empty_file(file.name, file.size)
     refuse_binary(file)
     decoded = _decode(file, encoding)
     if not decoded.text.removeprefix("\ufeff"):
-        raise InputError(_empty(file))
-    _refuse_nul(file.name, decoded.text)
+        raise empty_file(file.name, file.size)
+    position = decoded.text.find("\0")
+    if position >= 0:
+        raise holds_nul(file.name, decoded.text.count("\n", 0, position) + 1, position)
     return decoded
-
-
-def _empty(file: SourceFile) -> str:
-    return f"{file.name} is empty ({len(file.data)} bytes). Nothing was added"
 
 
 def _decode(file: SourceFile, encoding: str | None) -> Decoded:
     if encoding:
         return Decoded(_decode_as(file, encoding), encoding)
-    for mark, name in _BYTE_ORDER_MARKS:
-        if file.data.startswith(mark):
-            return Decoded(_decode_as(file, name), name)
-    if guess := _utf16_without_mark(file.data):
-        return Decoded(_decode_as(file, guess), guess, (f"read as {guess.upper()}",))
+    name, notes = encoding_by_head(file.data[:HEAD_BYTES], file.size)
+    if name != "utf-8":
+        return Decoded(_decode_as(file, name), name, notes)
     try:
         return Decoded(file.data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError as error:
-        return _decode_windows_1252(file, error)
+        return _decode_windows_1252(file, error.start)
 
 
 def refuse_binary(file: SourceFile) -> None:
@@ -222,11 +230,7 @@ def _decode_as(file: SourceFile, encoding: str) -> str:
     except UnicodeDecodeError as error:
         # The codec that takes a mark off counts without it.
         position = error.start + len(file.data) - len(error.object)
-        raise InputError(
-            f"{file.name} is not {encoding} (byte 0x{file.data[position]:02X} at position "
-            f"{position:,}). Name the right encoding, or save the file as UTF-8",
-            fix="encoding",
-        ) from None
+        raise wrong_encoding(file.name, encoding, file.data[position], position) from None
     # No codec, one that is not for text, or (ValueError) not even a name.
     except (LookupError, ValueError):
         raise InputError(
@@ -235,45 +239,14 @@ def _decode_as(file: SourceFile, encoding: str) -> str:
         ) from None
 
 
-def _decode_windows_1252(file: SourceFile, error: UnicodeDecodeError) -> Decoded:
-    where = f"byte 0x{file.data[error.start]:02X} at position {error.start:,}"
+def _decode_windows_1252(file: SourceFile, position: int) -> Decoded:
+    byte = file.data[position]
     try:
         text = file.data.decode("windows-1252")
     except UnicodeDecodeError:
-        raise InputError(
-            f"{file.name} is not UTF-8 ({where}), nor Windows-1252. "
-            "Save it as UTF-8, or name its encoding",
-            fix="encoding",
-        ) from None
-    around = text[max(0, error.start - 12) : error.start + 12].split()
-    word = max(around, key=lambda w: sum(not c.isascii() for c in w), default="")
-    return Decoded(
-        text,
-        "windows-1252",
-        (
-            f'is not UTF-8 ({where}); read as Windows-1252, e.g. "{word}". '
-            "If that looks wrong, name its encoding",
-        ),
-    )
-
-
-def _utf16_without_mark(data: bytes) -> str | None:
-    """Mostly-Latin UTF-16 has a NUL in every second byte, always on the same side."""
-    sample = data[:4000]
-    even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if len(data) % 2 == 0 and max(even, odd) > len(sample) * 0.3 and min(even, odd) == 0:
-        return "utf-16-le" if odd > even else "utf-16-be"
-    return None
-
-
-def _refuse_nul(name: str, text: str) -> None:
-    position = text.find("\0")
-    if position >= 0:
-        line = text.count("\n", 0, position) + 1
-        raise InputError(
-            f"{name} line {line:,} holds a NUL byte (character {position:,}), so it is not "
-            "plain text. Save it as text again, or remove that byte"
-        )
+        raise of_no_encoding(file.name, byte, position) from None
+    around = text[max(0, position - AROUND) : position + AROUND]
+    return Decoded(text, "windows-1252", (read_as_windows_1252(byte, position, around),))
 
 
 def _wrong_type(name: str, kind: str) -> str:

@@ -2,14 +2,17 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from engine.files import SourceFile, decode
+from engine.files import SourceFile
 from engine.settings import ReadOptions
 from engine.text import InputError
+from engine.text_files import NEWLINE, Text, held_text
 
 _BEYOND_PYTHON = "nested too deeply, or a number too long"
+_SHOWN_LINES = 5
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -32,55 +35,118 @@ def read_records(file: SourceFile, options: ReadOptions) -> Records:
     A line that is not JSON is an error that names it, or is left out and counted when
     `options.skip_bad_lines` is set.
     """
-    decoded = decode(file, options.encoding)
-    text = decoded.text.removeprefix("\ufeff")
-    whole = _whole(text)
-    if whole is not None:
+    reading = RecordReading(held_text(file, options.encoding), options)
+    items = tuple(reading.records())
+    return Records(items, reading.text.encoding, reading.notes)
+
+
+class RecordReading:
+    """The records of a file, one at a time; its notes are complete when all were taken.
+
+    Only JSON lines are read without holding the file. Lines that are not JSON are told when it has
+    been gone through, with their number.
+    """
+
+    def __init__(self, text: Text, options: ReadOptions) -> None:
+        self.text = text
+        self._options = options
+        self._bad = _BadLines()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*self.text.notes, *self._bad.notes)
+
+    def records(self) -> Iterator[Record]:
+        """Yield the items of the list that the file is, or the values on its lines."""
+        whole = _whole(self.text)
+        if whole is None:
+            return self._lines()
         values = whole if isinstance(whole, list) else [whole]
-        items = [Record(i, value) for i, value in enumerate(values, start=1)]
-        if not items:
-            raise InputError(f"{file.name} holds an empty list. Nothing was added")
-        return Records(tuple(items), decoded.encoding, decoded.notes)
-    items, bad = _lines(text)
-    if bad and (not items or not options.skip_bad_lines):
-        fix = "skip_bad_lines" if items else ""
-        raise InputError(_message(file, text, items, bad), fix)
-    notes = (*decoded.notes, _left_out(bad)) if bad else decoded.notes
-    return Records(tuple(items), decoded.encoding, notes)
+        if not values:
+            raise InputError(f"{self.text.name} holds an empty list. Nothing was added")
+        return (Record(i, value) for i, value in enumerate(values, start=1))
 
+    def _lines(self) -> Iterator[Record]:
+        first, count = 0, 0
+        # Not any line end: JSON strings may hold U+2028 and others that JSON allows.
+        for number, line in enumerate(self.text.lines(NEWLINE), start=1):
+            if not line.strip():
+                continue
+            try:
+                value = _mended(json.loads(line.removesuffix("\n")))
+            except json.JSONDecodeError as error:
+                self._bad.add(number, f"{error.msg} at column {error.colno}")
+            except (ValueError, RecursionError):
+                self._bad.add(number, _BEYOND_PYTHON)
+            else:
+                first, count = first or number, count + 1
+                yield Record(number, value)
+        if self._bad.count and (not count or not self._options.skip_bad_lines):
+            fix = "skip_bad_lines" if count else ""
+            raise InputError(self._message(first, count), fix)
 
-def _message(file: SourceFile, text: str, items: list[Record], bad: list[tuple[int, str]]) -> str:
-    line, fault = bad[0]
-    if not items and file.extension != ".json":
+    def _message(self, first: int, count: int) -> str:
+        """What is wrong with the lines; `first` is that of the first record, 0 if there is none."""
+        name, line, fault = self.text.name, self._bad.lines[0], self._bad.fault
+        if not count and self.text.extension != ".json":
+            return (
+                f"{name} line {line:,}: not valid JSON ({fault}). "
+                "The file holds no JSON. Nothing was added"
+            )
+        if self.text.extension == ".json" and (not count or line < first):
+            # Not JSON lines but one value over many: its own fault, not that of its first line.
+            line, fault = _fault_of_whole(self.text.whole())
+            return f"{name} line {line:,}: not valid JSON ({fault}). Correct it"
         return (
-            f"{file.name} line {line:,}: not valid JSON ({fault}). "
-            "The file holds no JSON. Nothing was added"
+            f"{name} line {line:,}: not valid JSON ({fault}). {self._bad.count:,} of "
+            f"{count + self._bad.count:,} lines. Correct it, or skip bad lines"
         )
-    if file.extension == ".json" and (not items or line < items[0].line):
-        # Not JSON lines but one value over many lines: its own fault, not that of its first line.
-        line, fault = _fault_of_whole(text)
-        return f"{file.name} line {line:,}: not valid JSON ({fault}). Correct it"
-    return (
-        f"{file.name} line {line:,}: not valid JSON ({fault}). "
-        f"{len(bad):,} of {len(items) + len(bad):,} lines. Correct it, or skip bad lines"
-    )
 
 
-def _left_out(bad: list[tuple[int, str]]) -> str:
-    where = ", ".join(f"{line:,}" for line, _ in bad[:5]) + (" …" if len(bad) > 5 else "")
-    if len(bad) == 1:
-        return f"1 line that is not JSON left out (line {where})"
-    return f"{len(bad):,} lines that are not JSON left out (lines {where})"
+class _BadLines:
+    """How many lines are not JSON, the first of them, and what is wrong with the very first."""
+
+    def __init__(self) -> None:
+        self.count, self.fault = 0, ""
+        self.lines: list[int] = []
+
+    def add(self, line: int, fault: str) -> None:
+        self.count += 1
+        self.fault = self.fault or fault
+        if len(self.lines) < _SHOWN_LINES:
+            self.lines.append(line)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if not self.count:
+            return ()
+        more = " …" if self.count > len(self.lines) else ""
+        where = ", ".join(f"{line:,}" for line in self.lines) + more
+        if self.count == 1:
+            return (f"1 line that is not JSON left out (line {where})",)
+        return (f"{self.count:,} lines that are not JSON left out (lines {where})",)
 
 
-def _whole(text: str) -> Any:
+def _whole(text: Text) -> Any:
     """The file as one JSON value, or None when it is JSON lines (or broken)."""
-    if text.lstrip()[:1] not in ("[", "{"):
+    lines = (line for line in text.lines(NEWLINE) if line.strip())
+    first = next(lines, "")
+    if first.lstrip()[:1] not in ("[", "{"):
         return None
+    if _is_value(first) and next(lines, None) is not None:
+        return None  # two values; there is no need to hold the file to see that
     try:
-        return _mended(json.loads(text))
+        return _mended(json.loads(text.whole()))
     except (ValueError, RecursionError):
         return None
+
+
+def _is_value(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _fault_of_whole(text: str) -> tuple[int, str]:
@@ -91,22 +157,6 @@ def _fault_of_whole(text: str) -> tuple[int, str]:
     except (ValueError, RecursionError):
         pass
     return 1, _BEYOND_PYTHON
-
-
-def _lines(text: str) -> tuple[list[Record], list[tuple[int, str]]]:
-    items: list[Record] = []
-    bad: list[tuple[int, str]] = []
-    # Not splitlines(): JSON strings may hold U+2028 and other line ends that JSON allows.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            items.append(Record(number, _mended(json.loads(line))))
-        except json.JSONDecodeError as error:
-            bad.append((number, f"{error.msg} at column {error.colno}"))
-        except (ValueError, RecursionError):
-            bad.append((number, _BEYOND_PYTHON))
-    return items, bad
 
 
 def _mended(value: Any) -> Any:

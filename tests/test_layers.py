@@ -11,9 +11,9 @@ ROOT = Path(__file__).parent.parent
 ENGINE = ROOT / "engine"
 UI = ROOT / "ui"
 ENGINE_ORDER = [
-    "settings", "text", "tokenization", "text_figures", "files", "archives", "delimited",
-    "json_records", "folding", "dictionary", "dictionary_layouts", "dictionary_records",
-    "dictionary_files", "audit", "matching", "resolution", "distant", "changes", "coverage",
+    "settings", "text", "tokenization", "text_figures", "encoding", "files", "text_files",
+    "archives", "delimited", "json_records", "folding", "dictionary", "dictionary_layouts",
+    "dictionary_records", "dictionary_files", "audit", "matching", "resolution", "distant", "changes", "coverage",
     "candidates", "corrections", "priors", "preflight", "device", "vectors", "word_shapes",
     "lexicon", "encoders", "subwords", "transformer", "batches", "features", "risk", "recurrence",
     "tagger", "training", "confidence", "decoding", "metrics", "checking", "pool", "agreement",

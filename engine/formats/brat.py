@@ -14,8 +14,9 @@ from urllib.parse import quote, unquote
 from engine.archives import unzip
 from engine.files import Decoded, SourceFile, decode
 from engine.formats.contract import Format, WriteOptions, WriteReport, surface
+from engine.formats.drafts import Faults, Totals
 from engine.formats.ids import unique_ids
-from engine.formats.plain_text import document_notes, fault_notes, parse_lines, split_lines
+from engine.formats.plain_text import parse_lines, split_lines
 from engine.formats.tagging import written_name
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, FileReport, InputError
@@ -64,12 +65,13 @@ def _read(
     ids, renamed = unique_ids(unquote(text_file.stem) for text_file, _ in pairs)
     texts = [_decode(text_file, options) for text_file, _ in pairs]
     documents = [make_document(id, decoded.text) for id, decoded in zip(ids, texts, strict=True)]
-    faults: list[str] = []
+    faults = Faults()
     entities: dict[str, tuple[Entity, ...]] = {}
     for document, (_, ann_file) in zip(documents, pairs, strict=True):
         if ann_file:
-            entities[document.id], bad = _entities(ann_file, document.text, options, counts)
-            faults += bad
+            found = _entities(ann_file, document.text, options, counts, faults)
+            entities[document.id] = found
+    totals = Totals(renamed=renamed, cut=sum(document.cut_sentences for document in documents))
     remarks = [
         f"{file.name} {note}"
         for (file, _), decoded in zip(pairs, texts, strict=True)
@@ -83,9 +85,9 @@ def _read(
         entities=sum(map(len, entities.values())),
         notes=(
             *remarks,
-            *fault_notes(faults),
+            *faults.notes(),
             *(f"{count:,} {what}" for what, count in counts.items() if count),
-            *document_notes(documents, renamed),
+            *totals.notes,
         ),
     )
     return Corpus(tuple(documents), entities, (report,))
@@ -104,14 +106,14 @@ def _decode(file: SourceFile, options: ReadOptions) -> Decoded:
 
 
 def _entities(
-    file: SourceFile, text: str, options: ReadOptions, counts: Counter[str]
-) -> tuple[tuple[Entity, ...], list[str]]:
+    file: SourceFile, text: str, options: ReadOptions, counts: Counter[str], faults: Faults
+) -> tuple[Entity, ...]:
     lines = list(enumerate(split_lines(_decode(file, options).text), start=1))
     kept = [(number, line) for number, line in lines if line.startswith("T")]
     counts[_SKIPPED] += sum(bool(line.strip()) for _, line in lines) - len(kept)
-    found, faults = parse_lines(file.name, kept, partial(_entity, text), options)
+    found = list(parse_lines(file.name, kept, partial(_entity, text), options, faults))
     counts[_SPLIT] += found.count(None)
-    return tuple(entity for entity in found if entity), faults
+    return tuple(entity for entity in found if entity)
 
 
 def _entity(text: str, line: str) -> Entity | None:

@@ -1,14 +1,14 @@
 """CoNLL files become documents of given tokens with entities, and back: a token, a tag a line."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import IO, NamedTuple
 
-from engine.files import SourceFile
-from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
+from engine.formats.drafts import Draft, Faults, Totals
 from engine.formats.ids import unique_ids
-from engine.formats.plain_text import decode_text, document_notes, fault_notes, split_lines
+from engine.formats.plain_text import plain_lines, split_lines
 from engine.formats.tagging import (
     DOC_START,
     check_tag,
@@ -31,6 +31,7 @@ from engine.text import (
     spans_from_tags,
     tags_from_spans,
 )
+from engine.text_files import Text
 from engine.tokenization import make_tokenized_document
 
 _DOC_ID = re.compile(r"# (?:doc_id|newdoc id) = (.*)", re.DOTALL)
@@ -59,56 +60,119 @@ class Part:
 # ---- reading --------------------------------------------------------------------------------
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return the documents of `file`; their entities too, unless it holds tokens only."""
-    decoded = decode_text(file, options)
-    parts, notes = _parts(file.name, split_lines(decoded.text), options)
-    numbers = [""] if len(parts) == 1 else [f"-{n:06d}" for n in range(1, len(parts) + 1)]
-    ids, renamed = unique_ids(
-        part.id or f"{file.stem}{number}" for part, number in zip(parts, numbers, strict=True)
-    )
-    documents = tuple(map(_document, ids, parts))
-    is_tagged = next(row.tag for part in parts for rows in part.sentences for row in rows) != ""
-    pairs = zip(documents, parts, strict=True) if is_tagged else ()
-    entities = {document.id: _entities(document, part) for document, part in pairs}
-    report = FileReport(
-        name=file.name,
-        format="conll",
-        encoding=decoded.encoding,
-        documents=len(documents),
-        entities=sum(map(len, entities.values())),
-        notes=(*decoded.notes, *notes, *_fix_notes(parts), *document_notes(documents, renamed)),
-    )
-    return Corpus(documents, entities, (report,))
+class ConllReading:
+    """One pass over a file; its documents have entities too, unless it holds tokens only."""
+
+    def __init__(self, text: Text, options: ReadOptions) -> None:
+        self._text, self._options = text, options
+        self._faults = Faults()
+        self._comments, self._width = 0, 0
+        self._is_tagged: bool | None = None  # None until the first token is read
+        self._loose, self._first_loose = 0, ""
+
+    def drafts(self) -> Iterator[Draft]:
+        number, held = 0, None
+        for part in self._parts():
+            if not part.has_tokens and part.id is None:
+                continue
+            number += 1
+            if number == 1:
+                held = part  # its name depends on whether there is another one
+                continue
+            if held:
+                yield self._draft(held, f"{self._text.stem}-000001")
+                held = None
+            yield self._draft(part, f"{self._text.stem}-{number:06d}")
+        self._raise_faults()
+        if held:
+            yield self._draft(held, self._text.stem)
+
+    def _raise_faults(self) -> None:
+        name, faults = self._text.name, self._faults
+        if faults.count and not self._options.skip_bad_lines:
+            more = f" ({faults.count:,} lines have faults)" if faults.count > 1 else ""
+            raise InputError(f"{faults.first}, or skip bad lines{more}", "skip_bad_lines")
+        if self._is_tagged is None:
+            raise InputError(f"{name} holds no tokens. Nothing was added")
+
+    def _parts(self) -> Iterator[Part]:
+        """Each document when the line that begins the next one, or none, comes after it."""
+        part = Part()
+        for number, line in enumerate(plain_lines(self._text), start=1):
+            if named := _DOC_ID.fullmatch(line):
+                finished, part = _begin(part, named[1])
+            elif _COMMENT.match(line):
+                self._comments += 1
+                continue
+            elif not line.strip():
+                part.sentences.append([])
+                continue
+            elif (cells := _cells(line))[0] == DOC_START:
+                finished, part = _begin(part, None)
+            else:
+                self._take(part, number, cells)
+                continue
+            if finished:
+                yield finished
+        yield part
+
+    def _take(self, part: Part, number: int, cells: list[str]) -> None:
+        self._width = self._width or len(cells)
+        try:
+            row = _token_line(number, cells, self._width)
+        except InputError as error:
+            self._faults.add(f"{self._text.name} line {number:,}: {error}")
+            return
+        if self._is_tagged is None:
+            self._is_tagged = row.tag != ""
+        part.sentences[-1].append(row)
+
+    def _draft(self, part: Part, name: str) -> Draft:
+        self._count_loose(part)
+        sentences = [rows for rows in part.sentences if rows]
+        spans = [spans_from_tags([row.tag for row in rows]) for rows in sentences]
+
+        def build(id: str) -> Document:
+            return make_tokenized_document(id, [[row.token for row in rows] for rows in sentences])
+
+        def annotate(document: Document) -> tuple[Entity, ...] | None:
+            pairs = zip(document.sentences, spans, strict=True)
+            found = [e for s, of in pairs for e in entities_from_spans(s, of, "gold")]
+            return tuple(found) if self._is_tagged else None
+
+        return Draft(part.id or name, build, sum(map(len, spans)), annotate)
+
+    def _count_loose(self, part: Part) -> None:
+        for rows in part.sentences:
+            for i in loose_tags([row.tag for row in rows]):
+                self._loose += 1
+                if not self._first_loose:
+                    place = f'follows "{rows[i - 1].tag}"' if i else "begins a sentence"
+                    self._first_loose = (
+                        f'line {rows[i].line:,}: tag "{rows[i].tag}" {place}. '
+                        f"Treated as B-{rows[i].tag[2:]} (IOB1 -> IOB2)."
+                    )
+
+    def report(self, totals: Totals) -> FileReport:
+        skipped = [f"{self._comments:,} comment lines skipped"] if self._comments else []
+        fixed = [f"{self._first_loose} {self._loose:,} tags fixed"] if self._loose else []
+        return FileReport(
+            name=self._text.name,
+            format="conll",
+            encoding=self._text.encoding,
+            documents=totals.documents,
+            entities=totals.entities,
+            notes=(
+                *self._text.notes,
+                *skipped,
+                *self._faults.notes(),
+                *fixed,
+                *totals.notes,
+            ),
+        )
 
 
-def _parts(name: str, lines: list[str], options: ReadOptions) -> tuple[list[Part], list[str]]:
-    parts = [Part()]
-    faults: list[str] = []
-    comments, width = 0, 0
-    for number, line in enumerate(lines, start=1):
-        if named := _DOC_ID.fullmatch(line):
-            _begin(parts, named[1])
-        elif _COMMENT.match(line):
-            comments += 1
-        elif not line.strip():
-            parts[-1].sentences.append([])
-        elif (cells := _cells(line))[0] == DOC_START:
-            _begin(parts, None)
-        else:
-            width = width or len(cells)
-            try:
-                parts[-1].sentences[-1].append(_token_line(number, cells, width))
-            except InputError as error:
-                faults.append(f"{name} line {number:,}: {error}")
-    if faults and not options.skip_bad_lines:
-        more = f" ({len(faults):,} lines have faults)" if len(faults) > 1 else ""
-        raise InputError(f"{faults[0]}, or skip bad lines{more}", "skip_bad_lines")
-    kept = [part for part in parts if part.has_tokens or part.id is not None]
-    if not any(part.has_tokens for part in kept):
-        raise InputError(f"{name} holds no tokens. Nothing was added")
-    skipped = [f"{comments:,} comment lines skipped"] if comments else []
-    return kept, [*skipped, *fault_notes(faults)]
+read = whole_reader(ConllReading)
 
 
 def _cells(line: str) -> list[str]:
@@ -119,13 +183,15 @@ def _cells(line: str) -> list[str]:
     return [cell for cell in line.split(" ") if cell]
 
 
-def _begin(parts: list[Part], id: str | None) -> None:
-    """A name and -DOCSTART-, in either order, begin one document between them."""
-    current = parts[-1]
-    if current.has_tokens or (id is not None and current.id is not None):
-        parts.append(Part(id))
-    elif id is not None:
-        current.id = id
+def _begin(part: Part, id: str | None) -> tuple[Part | None, Part]:
+    """Return the document that ends here, if any, and the one that goes on or begins.
+
+    A name and -DOCSTART-, in either order, begin one document between them.
+    """
+    if part.has_tokens or (id is not None and part.id is not None):
+        return part, Part(id)
+    part.id = part.id if id is None else id
+    return None, part
 
 
 def _token_line(line: int, cells: list[str], width: int) -> TokenLine:
@@ -139,36 +205,6 @@ def _token_line(line: int, cells: list[str], width: int) -> TokenLine:
         return TokenLine(line, cells[0], "")
     check_tag(cells[-1])
     return TokenLine(line, cells[0], cells[-1])
-
-
-def _document(id: str, part: Part) -> Document:
-    return make_tokenized_document(id, [[row.token for row in rows] for rows in part.sentences])
-
-
-def _entities(document: Document, part: Part) -> tuple[Entity, ...]:
-    tags = ([row.tag for row in rows] for rows in part.sentences if rows)
-    return tuple(
-        entity
-        for sentence, given in zip(document.sentences, tags, strict=True)
-        for entity in entities_from_spans(sentence, spans_from_tags(given), "gold")
-    )
-
-
-def _fix_notes(parts: Iterable[Part]) -> list[str]:
-    loose = [
-        (rows, i)
-        for part in parts
-        for rows in part.sentences
-        for i in loose_tags([row.tag for row in rows])
-    ]
-    if not loose:
-        return []
-    rows, i = loose[0]
-    place = f'follows "{rows[i - 1].tag}"' if i else "begins a sentence"
-    return [
-        f'line {rows[i].line:,}: tag "{rows[i].tag}" {place}. Treated as B-{rows[i].tag[2:]} '
-        f"(IOB1 -> IOB2). {len(loose):,} tags fixed"
-    ]
 
 
 # ---- writing --------------------------------------------------------------------------------
@@ -196,5 +232,10 @@ def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
 
 
 FORMAT = Format(
-    "conll", "CoNLL, a token and its tag a line", (".conll", ".bio", ".iob", ".iob2"), read, write
+    "conll",
+    "CoNLL, a token and its tag a line",
+    (".conll", ".bio", ".iob", ".iob2"),
+    read,
+    write,
+    ConllReading,
 )

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import IO
 
 from engine.files import SourceFile
+from engine.formats.drafts import Reading, read_drafts
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity
+from engine.text_files import Text, held_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +29,32 @@ class WriteReport:
 
 
 Reader = Callable[[SourceFile, ReadOptions], Corpus]
+Opener = Callable[[Text, ReadOptions], Reading]
 Writer = Callable[[Corpus, IO[bytes], WriteOptions], WriteReport]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format: its name on the command line, what it is, and its two functions."""
+    """A file format: its name on the command line, what it is, and its functions.
+
+    One with a `reading` can be read without holding the file.
+    """
 
     name: str
     description: str
     extensions: tuple[str, ...]
     read: Reader | None = None
     write: Writer | None = None
+    reading: Opener | None = None
+
+
+def whole_reader(reading: Opener) -> Reader:
+    """Return the reader of a format that makes one corpus of all drafts of a file."""
+
+    def read(file: SourceFile, options: ReadOptions) -> Corpus:
+        return read_drafts(reading(held_text(file, options.encoding), options))
+
+    return read
 
 
 def surface(document: Document, entity: Entity) -> str:

@@ -5,12 +5,14 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeGuard
 
 from engine.delimited import file_delimiter
 from engine.files import TEXT_EXTENSIONS, SourceFile, decode
 from engine.settings import ReadOptions
 from engine.text import InputError
+from engine.text_files import NEWLINE, Source, Text, held_text, read_head, read_whole, text_of
 
 _HEAD_BYTES = 200_000
 _PUBTATOR_LINE = re.compile(r"[^|\t\n]+\|[ta]\|")
@@ -20,60 +22,78 @@ _LIST_GAP = re.compile(r"[\s,]*")
 _CONLL_EXTENSIONS = (".conll", ".bio", ".iob", ".iob2")
 
 
-def detect_format(file: SourceFile, options: ReadOptions | None = None) -> str:
-    """Return the name of the format `file` is most likely written in."""
-    if file.extension in (".csv", ".tsv"):
-        return _table_format(file, _head(file, options))
-    if file.extension in (".jsonl", ".json"):
-        return _json_format(_head(file, options))
-    if file.extension in _CONLL_EXTENSIONS:
-        return "benchmark" if _all_lines(_head(file, options), _BENCHMARK_LINE) else "conll"
-    if file.extension == ".pubtator":
+def detect_format(
+    file: Source, options: ReadOptions | None = None, text: Text | None = None
+) -> str:
+    """Return the name of the format `file` is most likely written in.
+
+    `text` is that of the file, where it has been opened already.
+    """
+    extension = Path(file.name).suffix.lower()
+    if extension in (".csv", ".tsv"):
+        return _table_format(file.name, _head(file, options, text))
+    if extension in (".jsonl", ".json"):
+        return _json_format(_head(file, options, text))
+    if extension in _CONLL_EXTENSIONS:
+        head = _head(file, options, text)
+        return "benchmark" if _all_lines(head, _BENCHMARK_LINE) else "conll"
+    if extension == ".pubtator":
         return "pubtator"
-    if file.extension == ".txt":
-        return _text_format(_head(file, options))
-    if file.extension == ".ann":
+    if extension == ".txt":
+        return _text_format(_head(file, options, text))
+    if extension == ".ann":
         raise InputError(
             f"{file.name} is brat's annotation of a text that is not here. "
-            f"Give {file.stem}.txt with it, or zip both"
+            f"Give {Path(file.name).stem}.txt with it, or zip both"
         )
-    decode(file)  # says so when it is a Word file, an image, an archive
-    if file.extension == ".zip":
+    decode(read_whole(file))  # says so when it is a Word file, an image, an archive
+    if extension == ".zip":
         raise InputError(f"{file.name} is not a zip archive. Zip the files again")
-    ending = f'ending in "{file.extension}"' if file.extension else "without an ending"
+    ending = f'ending in "{extension}"' if extension else "without an ending"
     raise InputError(f"{file.name}: files {ending} are not known. Supported: {TEXT_EXTENSIONS}")
 
 
 def column_names(file: SourceFile, options: ReadOptions | None = None) -> list[str]:
     """Return the columns of a CSV or TSV file, or the keys of a JSON file's first record."""
     if file.extension in (".csv", ".tsv"):
-        return _header(file, _head(file, options))
+        return _header(file.name, _head(file, options))
     if file.extension in (".jsonl", ".json"):
         first = next(_records(_head(file, options)), None)
         return list(first) if isinstance(first, dict) else []
     return []
 
 
-def _header(file: SourceFile, head: str) -> list[str]:
+def _header(name: str, head: str) -> list[str]:
     first = head.lstrip("\r\n").splitlines()[:1]
-    return next(csv.reader(first, delimiter=file_delimiter(file, head)), [])
+    return next(csv.reader(first, delimiter=file_delimiter(text_of(name, head))), [])
 
 
-def _head(file: SourceFile, options: ReadOptions | None) -> str:
+def _head(file: Source, options: ReadOptions | None, text: Text | None = None) -> str:
     # Cut at a line's end, lest half a character make the encoding look wrong.
-    data = file.data[:_HEAD_BYTES]
-    if len(data) < len(file.data) and b"\n" in data:
+    data = read_head(file, _HEAD_BYTES)
+    if len(data) < file.size and b"\n" in data:
         data = data[: data.rindex(b"\n")]
     encoding = options.encoding if options else None
     try:
         return decode(SourceFile(file.name, data), encoding).text.removeprefix("\ufeff")
     except InputError:
         # A long first line was cut inside a character; the whole file decides.
-        return decode(file, encoding).text[:_HEAD_BYTES].removeprefix("\ufeff")
+        text = text or held_text(read_whole(file), encoding)
+        return _first_characters(text, _HEAD_BYTES)
 
 
-def _table_format(file: SourceFile, head: str) -> str:
-    names = {cell.strip().lower() for cell in _header(file, head)}
+def _first_characters(text: Text, count: int) -> str:
+    lines: list[str] = []
+    for line in text.lines(NEWLINE):
+        lines.append(line[:count])
+        count -= len(lines[-1])
+        if not count:
+            break
+    return "".join(lines)
+
+
+def _table_format(name: str, head: str) -> str:
+    names = {cell.strip().lower() for cell in _header(name, head)}
     if {"start", "end"} <= names and names & {"label", "type", "entity_type"}:
         return "entities"
     if "token" in names and "token_id" in names:

@@ -2,28 +2,29 @@
 
 from typing import IO, Any
 
-from engine.files import SourceFile
-from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
 from engine.formats.ids import as_object, find_id, find_text
 from engine.formats.json_spans import (
     Content,
-    build_corpus,
+    JsonReading,
     read_spans,
     span_list,
     write_lines,
 )
-from engine.json_records import read_records
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity
+from engine.text_files import Text
 
 _NAME = "doccano"
 _SPAN_KEYS = ("label", "labels", "entities")  # as its versions came to call them
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return the examples of a doccano export as documents with gold entities."""
-    records = read_records(file, options)
-    return build_corpus(file, options, format=_NAME, records=records, parse=_parse)
+def reading(text: Text, options: ReadOptions) -> JsonReading:
+    """Return a pass over the examples of a doccano export, with gold entities."""
+    return JsonReading(text, options, format=_NAME, parse=_parse)
+
+
+read = whole_reader(reading)
 
 
 def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
@@ -47,4 +48,6 @@ def _record(document: Document, entities: tuple[Entity, ...] | None) -> dict[str
     return record | {"Comments": []}
 
 
-FORMAT = Format(_NAME, "doccano: JSON lines with a list of labels", (".jsonl",), read, write)
+FORMAT = Format(
+    _NAME, "doccano: JSON lines with a list of labels", (".jsonl",), read, write, reading
+)

@@ -9,7 +9,8 @@ from typing import IO
 from engine.delimited import find_column
 from engine.files import SourceFile
 from engine.formats.contract import Format, WriteOptions, WriteReport, surface
-from engine.formats.plain_text import fault_notes, parse_lines
+from engine.formats.drafts import Faults
+from engine.formats.plain_text import parse_lines
 from engine.formats.text_table import named_column, read_guarded_table, row_writer
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, FileReport, InputError, Sentence
@@ -115,7 +116,8 @@ def read(file: SourceFile, options: ReadOptions) -> Corpus:
     header = table.rows[0].cells
     columns = _columns(file.name, header, options)
     rows = ((row.line, row.cells) for row in table.rows[1:])
-    parsed, faults = parse_lines(file.name, rows, partial(_entity, columns), options)
+    faults = Faults()
+    parsed = list(parse_lines(file.name, rows, partial(_entity, columns), options, faults))
     entities: dict[str, list[Entity]] = {}
     for document_id, entity in parsed:
         entities.setdefault(document_id, []).append(entity)
@@ -126,7 +128,7 @@ def read(file: SourceFile, options: ReadOptions) -> Corpus:
         delimiter=table.delimiter,
         id_column=header[columns["doc_id"]],
         entities=len(parsed),
-        notes=(*table.notes, *fault_notes(faults), *([] if parsed else ["holds no entities"])),
+        notes=(*table.notes, *faults.notes(), *([] if parsed else ["holds no entities"])),
     )
     return Corpus((), {id: tuple(found) for id, found in entities.items()}, (report,))
 

@@ -2,17 +2,18 @@
 
 import json
 import math
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from engine.files import SourceFile
 from engine.formats.contract import WriteReport, surface
-from engine.formats.ids import as_object, quoted, unique_ids
-from engine.json_records import Records
+from engine.formats.drafts import Draft, Faults, Totals
+from engine.formats.ids import as_object, quoted
+from engine.json_records import Record, RecordReading
 from engine.settings import LIMITS, ReadOptions
 from engine.text import Corpus, Document, Entity, FileReport, InputError
+from engine.text_files import Text
 from engine.tokenization import make_document
 
 # What an entity carries beside offsets, type and score; a phrase is a term in our files.
@@ -34,38 +35,87 @@ class Content:
 
 
 Parse = Callable[[Any, ReadOptions], Content]
+Arrange = Callable[[Iterator[Record]], Iterator[Record]]
 
 
-def build_corpus(
-    file: SourceFile, options: ReadOptions, *, format: str, records: Records, parse: Parse
-) -> Corpus:
-    """Return the records of `file` as documents and entities, faults named by their line."""
-    contents, notes = _parse_all(file, options, records, parse)
-    ids, renamed = unique_ids(c.id or f"{file.stem}-{n:06d}" for n, c in contents)
-    named = [(id, content) for id, (_, content) in zip(ids, contents, strict=True)]
-    documents = tuple(content.build(id, content.text) for id, content in named)
-    entities = {id: content.entities for id, content in named if content.entities is not None}
-    remarks = Counter(remark for _, content in named for remark in content.remarks)
-    remarks["records have no id; they are named after the file"] = sum(
-        not content.id for _, content in named
-    )
-    remarks["ids were used twice; ~2, ~3 … was added"] = renamed
-    remarks["documents hold no text"] = sum(not document.sentences for document in documents)
-    remarks[f"sentences over {LIMITS.sentence_tokens:,} tokens were cut"] = sum(
-        document.cut_sentences for document in documents
-    )
-    first = named[0][1]
-    report = FileReport(
-        name=file.name,
-        format=format,
-        encoding=records.encoding,
-        text_column=first.text_key,
-        id_column=first.id_key,
-        documents=len(documents),
-        entities=sum(map(len, entities.values())),
-        notes=(*records.notes, *notes, *(f"{n:,} {what}" for what, n in remarks.items() if n)),
-    )
-    return Corpus(documents, entities, (report,))
+class JsonReading:
+    """One pass over the records of a file, faults named by their line.
+
+    `parse` says what one record holds, `arrange` what the records are, where not each for itself.
+    """
+
+    def __init__(
+        self,
+        text: Text,
+        options: ReadOptions,
+        *,
+        format: str,
+        parse: Parse,
+        arrange: Arrange | None = None,
+    ) -> None:
+        self._text, self._options = text, options
+        self._format, self._parse, self._arrange = format, parse, arrange
+        self._records = RecordReading(text, options)
+        self._first: Content | None = None
+        self._faults = Faults()
+        self._remarks: Counter[str] = Counter()
+        self._nameless = 0
+
+    def drafts(self) -> Iterator[Draft]:
+        records = self._records.records()
+        records = self._arrange(records) if self._arrange else records
+        fix = ""
+        for number, record in enumerate(records, start=1):
+            try:
+                content = self._parse(record.value, self._options)
+            except InputError as error:
+                unit = "record" if self._text.extension == ".json" else "line"
+                self._faults.add(f"{unit} {record.line:,}: {error}")
+                fix = fix or error.fix
+                if not self._options.skip_bad_lines:
+                    deque(records, maxlen=0)  # a line that is no JSON is told first
+                    message = f"{self._text.name} {self._faults.first}, or skip bad lines"
+                    raise InputError(message, fix or "skip_bad_lines") from None
+            else:
+                yield self._draft(number, content)
+        if self._first is None:
+            fault = self._faults.first or "holds no JSON"
+            raise InputError(f"{self._text.name} {fault}. Nothing could be read", fix)
+
+    def _draft(self, number: int, content: Content) -> Draft:
+        self._first = self._first or content
+        self._remarks.update(content.remarks)
+        self._nameless += not content.id
+        entities = content.entities
+        return Draft(
+            content.id or f"{self._text.stem}-{number:06d}",
+            lambda id: content.build(id, content.text),
+            len(entities or ()),
+            lambda document: entities,
+        )
+
+    def report(self, totals: Totals) -> FileReport:
+        assert self._first is not None
+        counts = dict(self._remarks) | {
+            "records have no id; they are named after the file": self._nameless,
+            "ids were used twice; ~2, ~3 … was added": totals.renamed,
+            "documents hold no text": totals.wordless,
+            f"sentences over {LIMITS.sentence_tokens:,} tokens were cut": totals.cut,
+        }
+        return FileReport(
+            name=self._text.name,
+            format=self._format,
+            encoding=self._text.encoding,
+            text_column=self._first.text_key,
+            id_column=self._first.id_key,
+            documents=totals.documents,
+            entities=totals.entities,
+            notes=(
+                *self._records.notes,
+                *self._faults.notes("records"),
+                *(f"{count:,} {what}" for what, count in counts.items() if count),
+            ),
+        )
 
 
 def read_spans(values: object, text: str, method: str = "gold") -> tuple[Entity, ...]:
@@ -94,29 +144,6 @@ def check_offsets(span: dict[str, Any], text: str, what: str = "span") -> tuple[
             "Offsets count characters from 0, the end is not included. Correct it"
         )
     return start, end
-
-
-def _parse_all(
-    file: SourceFile, options: ReadOptions, records: Records, parse: Parse
-) -> tuple[list[tuple[int, Content]], list[str]]:
-    """The content of each record with its number, and a note on those left out."""
-    contents: list[tuple[int, Content]] = []
-    faults: list[str] = []
-    fix = ""
-    unit = "record" if file.extension == ".json" else "line"
-    for number, record in enumerate(records.items, start=1):
-        try:
-            contents.append((number, parse(record.value, options)))
-        except InputError as error:
-            faults.append(f"{unit} {record.line:,}: {error}")
-            if not options.skip_bad_lines:
-                message = f"{file.name} {faults[0]}, or skip bad lines"
-                raise InputError(message, error.fix or "skip_bad_lines") from None
-            fix = fix or error.fix
-    if not contents:
-        fault = faults[0] if faults else "holds no JSON"
-        raise InputError(f"{file.name} {fault}. Nothing could be read", fix)
-    return contents, [f"{len(faults):,} records left out, e.g. {faults[0]}"] if faults else []
 
 
 def _read_span(value: object, text: str, method: str) -> Entity:

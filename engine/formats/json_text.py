@@ -2,27 +2,28 @@
 
 from typing import IO, Any
 
-from engine.files import SourceFile
-from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
 from engine.formats.ids import as_object, find_id, find_text
 from engine.formats.json_spans import (
     Content,
-    build_corpus,
+    JsonReading,
     read_spans,
     span_record,
     write_lines,
 )
-from engine.json_records import read_records
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity
+from engine.text_files import Text
 
 _NAME = "jsonl"
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return the records of a JSON or JSON-lines file as documents."""
-    records = read_records(file, options)
-    return build_corpus(file, options, format=_NAME, records=records, parse=_parse)
+def reading(text: Text, options: ReadOptions) -> JsonReading:
+    """Return a pass over the records of a JSON or JSON-lines file."""
+    return JsonReading(text, options, format=_NAME, parse=_parse)
+
+
+read = whole_reader(reading)
 
 
 def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
@@ -52,4 +53,5 @@ FORMAT = Format(
     (".jsonl", ".json"),
     read,
     write,
+    reading,
 )

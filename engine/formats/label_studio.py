@@ -6,21 +6,20 @@ from itertools import accumulate
 from typing import IO, Any
 from xml.sax.saxutils import quoteattr
 
-from engine.files import SourceFile
-from engine.formats.contract import Format, WriteOptions, WriteReport, surface
+from engine.formats.contract import Format, WriteOptions, WriteReport, surface, whole_reader
 from engine.formats.ids import as_object, find_id, find_text, quoted
 from engine.formats.json_spans import (
     Content,
-    build_corpus,
+    JsonReading,
     check_offsets,
     dump,
     lost_tokens,
     read_spans,
     written_score,
 )
-from engine.json_records import read_records
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, InputError
+from engine.text_files import Text
 
 _NAME = "label_studio"
 _SEVERAL = "tasks have several annotations: the ground truth, else the first, was taken"
@@ -37,10 +36,12 @@ def view_config(types: Iterable[str]) -> str:
     )
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return tasks as documents; human annotations win over predictions."""
-    records = read_records(file, options)
-    return build_corpus(file, options, format=_NAME, records=records, parse=_parse)
+def reading(text: Text, options: ReadOptions) -> JsonReading:
+    """Return a pass over tasks; human annotations win over predictions."""
+    return JsonReading(text, options, format=_NAME, parse=_parse)
+
+
+read = whole_reader(reading)
 
 
 def _parse(value: object, options: ReadOptions) -> Content:
@@ -190,4 +191,4 @@ def _predictions(results: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any
     return predictions
 
 
-FORMAT = Format(_NAME, "Label Studio: predictions or annotations", (".json",), read, write)
+FORMAT = Format(_NAME, "Label Studio: predictions or annotations", (".json",), read, write, reading)

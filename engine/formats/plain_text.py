@@ -1,13 +1,17 @@
 """Plain text files become documents; the reading of lines is shared by the other formats."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TypeVar
 
 from engine.files import Decoded, SourceFile, decode
-from engine.formats.contract import Format
+from engine.formats.contract import Format, whole_reader
+from engine.formats.drafts import Draft, Faults, Totals
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, FileReport, InputError
+from engine.text import FileReport, InputError
+from engine.text_files import ANY_END, Text
 from engine.tokenization import make_document
 
 # Not splitlines(): U+2028, form feeds and the like are characters of the text here.
@@ -17,25 +21,31 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return the file as one document, or one document for each line that is not blank."""
-    decoded = decode_text(file, options)
-    if options.lines_are_documents:
-        lines = [line for line in split_lines(decoded.text) if line.strip()]
-        documents = tuple(
-            make_document(f"{file.stem}-{number:06d}", line)
-            for number, line in enumerate(lines, start=1)
+class TextReading:
+    """One pass over a file that is one document, or one for each line that is not blank."""
+
+    def __init__(self, text: Text, options: ReadOptions) -> None:
+        self._text, self._options = text, options
+
+    def drafts(self) -> Iterator[Draft]:
+        if not self._options.lines_are_documents:
+            yield Draft(self._text.stem, partial(make_document, text=self._text.whole()))
+            return
+        lines = (line for line in plain_lines(self._text) if line.strip())
+        for number, line in enumerate(lines, start=1):
+            yield Draft(f"{self._text.stem}-{number:06d}", partial(make_document, text=line))
+
+    def report(self, totals: Totals) -> FileReport:
+        return FileReport(
+            name=self._text.name,
+            format="txt",
+            encoding=self._text.encoding,
+            documents=totals.documents,
+            notes=(*self._text.notes, *totals.notes),
         )
-    else:
-        documents = (make_document(file.stem, decoded.text),)
-    report = FileReport(
-        name=file.name,
-        format="txt",
-        encoding=decoded.encoding,
-        documents=len(documents),
-        notes=(*decoded.notes, *document_notes(documents)),
-    )
-    return Corpus(documents, files=(report,))
+
+
+read = whole_reader(TextReading)
 
 
 def decode_text(file: SourceFile, options: ReadOptions) -> Decoded:
@@ -53,14 +63,9 @@ def split_lines(text: str) -> list[str]:
     return _LINE_END.split(text)
 
 
-def document_notes(documents: Iterable[Document], renamed: int = 0) -> tuple[str, ...]:
-    """Return what was decided about documents as such: ids made unique, sentences cut."""
-    cut = sum(document.cut_sentences for document in documents)
-    counts = {
-        "ids were used twice; ~2, ~3 … was added": renamed,
-        "sentences were too long and were cut": cut,
-    }
-    return tuple(f"{count:,} {what}" for what, count in counts.items() if count)
+def plain_lines(text: Text) -> Iterator[str]:
+    """Yield the lines of `text` without their ends, whichever system wrote them."""
+    return (line.rstrip("\r\n") for line in text.lines(ANY_END))
 
 
 def parse_lines(
@@ -68,26 +73,24 @@ def parse_lines(
     lines: Iterable[tuple[int, Item]],
     parse: Callable[[Item], Value],
     options: ReadOptions,
-) -> tuple[list[Value], list[str]]:
-    """Return the value of each numbered line, and the faults of those left out.
+    faults: Faults,
+) -> Iterator[Value]:
+    """Yield the value of each numbered line; the faults of those left out go to `faults`.
 
-    Without `options.skip_bad_lines` the first fault is raised, with its line.
+    Without `options.skip_bad_lines` the first fault is raised, with its line, when the lines have
+    been gone through: whoever reads them may have one to tell before it.
     """
-    values: list[Value] = []
-    faults: list[str] = []
-    for number, line in lines:
+    rest = iter(lines)
+    for number, line in rest:
         try:
-            values.append(parse(line))
+            value = parse(line)
         except InputError as error:
-            faults.append(f"{name} line {number:,}: {error}")
+            faults.add(f"{name} line {number:,}: {error}")
             if not options.skip_bad_lines:
-                raise InputError(f"{faults[0]}, or skip bad lines", "skip_bad_lines") from None
-    return values, faults
+                deque(rest, maxlen=0)
+                raise InputError(f"{faults.first}, or skip bad lines", "skip_bad_lines") from None
+        else:
+            yield value
 
 
-def fault_notes(faults: Sequence[str]) -> tuple[str, ...]:
-    """Return the note that counts the lines left out, none when there are none."""
-    return (f"{len(faults):,} lines left out, e.g. {faults[0]}",) if faults else ()
-
-
-FORMAT = Format("txt", "plain text", (".txt",), read=read)
+FORMAT = Format("txt", "plain text", (".txt",), read, reading=TextReading)

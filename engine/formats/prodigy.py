@@ -5,30 +5,31 @@ from bisect import bisect_right
 from functools import partial
 from typing import IO, Any
 
-from engine.files import SourceFile
-from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
 from engine.formats.ids import as_object, find_id, find_text, quoted
 from engine.formats.json_spans import (
     Content,
-    build_corpus,
+    JsonReading,
     check_offsets,
     dump,
     read_spans,
     span_record,
 )
-from engine.json_records import read_records
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, InputError, Sentence
+from engine.text_files import Text
 from engine.tokenization import make_document, split_sentences
 
 _NAME = "prodigy"
 _Bounds = tuple[int, int]  # where a token begins and ends in the document
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return Prodigy tasks as documents; those rejected or ignored are text without gold."""
-    records = read_records(file, options)
-    return build_corpus(file, options, format=_NAME, records=records, parse=_parse)
+def reading(text: Text, options: ReadOptions) -> JsonReading:
+    """Return a pass over Prodigy tasks; those rejected or ignored are text without gold."""
+    return JsonReading(text, options, format=_NAME, parse=_parse)
+
+
+read = whole_reader(reading)
 
 
 def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
@@ -128,4 +129,6 @@ def _span(
     return record
 
 
-FORMAT = Format(_NAME, "Prodigy: JSON lines with tokens and spans", (".jsonl",), read, write)
+FORMAT = Format(
+    _NAME, "Prodigy: JSON lines with tokens and spans", (".jsonl",), read, write, reading
+)

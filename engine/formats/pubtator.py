@@ -2,23 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO
 
-from engine.files import SourceFile
-from engine.formats.contract import Format, WriteOptions, WriteReport, surface
+from engine.formats.contract import Format, WriteOptions, WriteReport, surface, whole_reader
+from engine.formats.drafts import Draft, Faults, Totals
 from engine.formats.entities_csv import whole_number
 from engine.formats.ids import unique_ids
-from engine.formats.plain_text import (
-    decode_text,
-    document_notes,
-    fault_notes,
-    parse_lines,
-    split_lines,
-)
+from engine.formats.plain_text import parse_lines, plain_lines, split_lines
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, FileReport, InputError
+from engine.text_files import Text
 from engine.tokenization import make_document
 
 _TEXT_LINE = re.compile(r"([^|\t]*)\|([ta])\|(.*)", re.DOTALL)
@@ -35,24 +31,68 @@ class _Article:
     entities: list[Entity] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Reading:
-    """What was read so far: annotation lines belong to the last article."""
+# ---- reading --------------------------------------------------------------------------------
 
-    articles: list[_Article] = field(default_factory=list)
-    relations: int = 0
 
-    def take(self, line: str) -> None:
+class PubTatorReading:
+    """One pass over a file of articles; annotation lines belong to the last one.
+
+    The articles count as annotated when any of them has an entity.
+    """
+
+    def __init__(self, text: Text, options: ReadOptions) -> None:
+        self._text, self._options = text, options
+        self._last: _Article | None = None
+        self._faults = Faults()
+        self._relations = 0
+        self._is_annotated = False
+
+    def drafts(self) -> Iterator[Draft]:
+        lines = enumerate(plain_lines(self._text), start=1)
+        name = self._text.name
+        for finished in parse_lines(name, lines, self._take, self._options, self._faults):
+            if finished:
+                yield self._draft(finished)
+        if self._last is None:
+            raise InputError(f"{name} holds no line id|t|title. Nothing was added")
+        yield self._draft(self._last)
+
+    def _draft(self, article: _Article) -> Draft:
+        entities = tuple(article.entities)
+        self._is_annotated = self._is_annotated or bool(entities)
+        return Draft(
+            article.id,
+            partial(make_document, text=article.text),
+            len(entities),
+            lambda document: entities if self._is_annotated else None,
+        )
+
+    def report(self, totals: Totals) -> FileReport:
+        skipped = [f"{self._relations:,} relations skipped"] if self._relations else []
+        return FileReport(
+            name=self._text.name,
+            format="pubtator",
+            encoding=self._text.encoding,
+            documents=totals.documents,
+            entities=totals.entities,
+            notes=(*self._text.notes, *self._faults.notes(), *skipped, *totals.notes),
+        )
+
+    def _take(self, line: str) -> _Article | None:
+        """Take in a line, and return the article that it puts an end to."""
         if match := _TEXT_LINE.fullmatch(line):
-            self._take_text(*match.groups())
-        elif line.strip():
+            return self._take_text(*match.groups())
+        if line.strip():
             self._take_annotation(line.split("\t"))
+        return None
 
-    def _take_text(self, id: str, kind: str, text: str) -> None:
+    def _take_text(self, id: str, kind: str, text: str) -> _Article | None:
         if kind == "t":
-            self.articles.append(_Article(id, text))
-        elif text:
+            finished, self._last = self._last, _Article(id, text)
+            return finished
+        if text:
             self._article(id).text += f" {text}"  # offsets count one character between the two
+        return None
 
     def _take_annotation(self, cells: list[str]) -> None:
         if len(cells) < 4:
@@ -62,47 +102,17 @@ class _Reading:
             )
         article = self._article(cells[0])
         if cells[1][:1].isalpha():  # PMID, CID, chemical, disease: a relation, not an entity
-            self.relations += 1
+            self._relations += 1
         else:
             article.entities.append(_entity(article.text, cells))
 
     def _article(self, id: str) -> _Article:
-        if not self.articles or self.articles[-1].id != id:
+        if self._last is None or self._last.id != id:
             raise InputError(f'no title line "{id[:40]}|t|…" comes before this. Correct it')
-        return self.articles[-1]
+        return self._last
 
 
-# ---- reading --------------------------------------------------------------------------------
-
-
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return the articles of `file`; they count as annotated when any of them has an entity."""
-    decoded = decode_text(file, options)
-    reading = _Reading()
-    lines = enumerate(split_lines(decoded.text), start=1)
-    _, faults = parse_lines(file.name, lines, reading.take, options)
-    if not reading.articles:
-        raise InputError(f"{file.name} holds no line id|t|title. Nothing was added")
-    ids, renamed = unique_ids(article.id for article in reading.articles)
-    texts = [article.text for article in reading.articles]
-    documents = tuple(map(make_document, ids, texts))
-    is_annotated = any(article.entities for article in reading.articles)
-    found = {id: tuple(a.entities) for id, a in zip(ids, reading.articles, strict=True)}
-    relations = [f"{reading.relations:,} relations skipped"] if reading.relations else []
-    report = FileReport(
-        name=file.name,
-        format="pubtator",
-        encoding=decoded.encoding,
-        documents=len(documents),
-        entities=sum(map(len, found.values())),
-        notes=(
-            *decoded.notes,
-            *fault_notes(faults),
-            *relations,
-            *document_notes(documents, renamed),
-        ),
-    )
-    return Corpus(documents, found if is_annotated else {}, (report,))
+read = whole_reader(PubTatorReading)
 
 
 def _entity(text: str, cells: list[str]) -> Entity:
@@ -157,4 +167,6 @@ def _lines(
     return lines
 
 
-FORMAT = Format("pubtator", "PubTator, title and abstract", (".pubtator",), read, write)
+FORMAT = Format(
+    "pubtator", "PubTator, title and abstract", (".pubtator",), read, write, PubTatorReading
+)

@@ -1,33 +1,41 @@
 """spaCy's training pairs of a text and its entities, one a line; spaCy itself is not needed."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import IO, Any
 
-from engine.files import SourceFile
-from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
 from engine.formats.ids import find_id, quoted
 from engine.formats.json_spans import (
     Content,
-    build_corpus,
+    JsonReading,
     read_spans,
     span_list,
     write_lines,
 )
-from engine.json_records import Record, read_records
+from engine.json_records import Record
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, InputError
+from engine.text_files import Text
 
 _NAME = "spacy"
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return pairs of text and annotations as documents with gold entities."""
-    records = read_records(file, options)
-    # A file of one pair is itself a JSON list, and comes as a text and an object.
-    values = [record.value for record in records.items]
+def reading(text: Text, options: ReadOptions) -> JsonReading:
+    """Return a pass over pairs of text and annotations, with gold entities."""
+    return JsonReading(text, options, format=_NAME, parse=_parse, arrange=_as_pairs)
+
+
+def _as_pairs(records: Iterator[Record]) -> Iterator[Record]:
+    """A file of one pair is itself a JSON list, and comes as a text and an object."""
+    first = list(islice(records, 3))
+    values = [record.value for record in first]
     if [type(value) for value in values] == [str, dict]:
-        records = replace(records, items=(Record(1, values),))
-    return build_corpus(file, options, format=_NAME, records=records, parse=_parse)
+        first = [Record(1, values)]
+    return chain(first, records)
+
+
+read = whole_reader(reading)
 
 
 def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
@@ -52,4 +60,4 @@ def _record(document: Document, entities: tuple[Entity, ...] | None) -> list[Any
     return [document.text, annotations]
 
 
-FORMAT = Format(_NAME, "spaCy: JSON lines of [text, entities]", (".jsonl",), read, write)
+FORMAT = Format(_NAME, "spaCy: JSON lines of [text, entities]", (".jsonl",), read, write, reading)

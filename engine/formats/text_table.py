@@ -4,17 +4,19 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import IO
 
-from engine.delimited import Row, Table, find_column, find_delimiter, read_table
+from engine.delimited import Row, Table, TableReading, find_column, find_delimiter
 from engine.files import SourceFile
-from engine.formats.contract import Format, WriteOptions
-from engine.formats.ids import unique_ids
-from engine.formats.plain_text import decode_text, document_notes, split_lines
+from engine.formats.contract import Format, WriteOptions, whole_reader
+from engine.formats.drafts import Draft, Totals
+from engine.formats.plain_text import plain_lines
 from engine.settings import ReadOptions
-from engine.text import Corpus, FileReport, InputError
+from engine.text import FileReport, InputError
+from engine.text_files import Text, held_text
 from engine.tokenization import make_document
 
 TEXT_COLUMNS = ("text", "sentence", "body", "abstract", "content", "document", "note")
@@ -24,31 +26,64 @@ ID_COLUMNS = ("doc_id", "id", "docid", "document_id", "pmid")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return a document for each row with text, named by its id column or after the file."""
-    table = read_table(file, options)
-    header = table.rows[0].cells
-    text_column = _text_column(file.name, header, options)
-    id_column = _id_column(file.name, header, options, text_column)
-    names, texts = _names_and_texts(file, table, text_column, id_column)
-    ids, renamed = unique_ids(names)
-    documents = tuple(map(make_document, ids, texts))
-    empty = len(table.rows) - 1 - len(texts)
-    report = FileReport(
-        name=file.name,
-        format="table",
-        encoding=table.encoding,
-        delimiter=table.delimiter,
-        text_column=header[text_column],
-        id_column="" if id_column is None else header[id_column],
-        documents=len(documents),
-        notes=(
-            *table.notes,
-            *([f"{empty:,} rows without text left out"] if empty else []),
-            *document_notes(documents, renamed),
-        ),
-    )
-    return Corpus(documents, files=(report,))
+class TextTableReading:
+    """One pass over a file with a document a row, named by its id column or after the file."""
+
+    def __init__(self, text: Text, options: ReadOptions) -> None:
+        self._options = options
+        self._table = TableReading(text, options)
+        self._text_name, self._id_name = "", ""  # of the columns
+        self._empty = 0
+
+    def drafts(self) -> Iterator[Draft]:
+        name, rows = self._table.text.name, self._table.rows()
+        header = next(rows).cells
+        text_column, id_column = self._columns(header, rows)
+        count = 0
+        for number, row in enumerate(rows, start=1):
+            cells = row.cells
+            if not cells[text_column].strip():
+                self._empty += 1
+                continue
+            count += 1
+            given = cells[id_column].strip() if id_column is not None else ""
+            id = given or f"{self._table.text.stem}-{number:06d}"
+            yield Draft(id, partial(make_document, text=cells[text_column]))
+        if not count:
+            raise InputError(
+                f'{name} has nothing in its column "{self._text_name}". Nothing was added'
+            )
+
+    def _columns(self, header: tuple[str, ...], rows: Iterator[Row]) -> tuple[int, int | None]:
+        name = self._table.text.name
+        try:
+            text_column = _text_column(name, header, self._options)
+            id_column = _id_column(name, header, self._options, text_column)
+        except InputError:
+            deque(rows, maxlen=0)  # a fault of the table itself is told first
+            raise
+        self._text_name = header[text_column]
+        self._id_name = "" if id_column is None else header[id_column]
+        return text_column, id_column
+
+    def report(self, totals: Totals) -> FileReport:
+        return FileReport(
+            name=self._table.text.name,
+            format="table",
+            encoding=self._table.text.encoding,
+            delimiter=self._table.delimiter,
+            text_column=self._text_name,
+            id_column=self._id_name,
+            documents=totals.documents,
+            notes=(
+                *self._table.notes,
+                *([f"{self._empty:,} rows without text left out"] if self._empty else []),
+                *totals.notes,
+            ),
+        )
+
+
+read = whole_reader(TextTableReading)
 
 
 def _text_column(name: str, header: tuple[str, ...], options: ReadOptions) -> int:
@@ -84,36 +119,28 @@ def named_column(name: str, header: tuple[str, ...], asked: str) -> int:
     return column
 
 
-def _names_and_texts(
-    file: SourceFile, table: Table, text_column: int, id_column: int | None
-) -> tuple[list[str], list[str]]:
-    names, texts = [], []
-    for number, row in enumerate(table.rows[1:], start=1):
-        if not row.cells[text_column].strip():
-            continue
-        given = row.cells[id_column].strip() if id_column is not None else ""
-        names.append(given or f"{file.stem}-{number:06d}")
-        texts.append(row.cells[text_column])
-    if not texts:
-        raise InputError(
-            f'{file.name} has nothing in its column "{table.rows[0].cells[text_column]}". '
-            "Nothing was added"
-        )
-    return names, texts
-
-
 def read_guarded_table(file: SourceFile, options: ReadOptions) -> Table:
-    """Return the rows of `file`, without the formula guards of a file written for Excel.
+    """Return the rows of `file`, without the formula guards of a file written for Excel."""
+    table = GuardedTable(held_text(file, options.encoding), options)
+    rows = tuple(table.rows())
+    return Table(rows, table.delimiter, table.text.encoding, table.notes)
+
+
+class GuardedTable(TableReading):
+    """The rows of a table of ours, without the formula guards of a file written for Excel.
 
     The delimiter is taken from the header, whose cells are known to hold none.
     """
-    lines = split_lines(decode_text(file, options).text)
-    header = next((line for line in lines if line.strip()), "")
-    table = read_table(file, options, find_delimiter(header))
-    if not file.data.startswith(codecs.BOM_UTF8):
-        return table
-    rows = (Row(row.line, tuple(map(_unguarded, row.cells))) for row in table.rows)
-    return replace(table, rows=tuple(rows))
+
+    def __init__(self, text: Text, options: ReadOptions) -> None:
+        header = next((line for line in plain_lines(text) if line.strip()), "")
+        super().__init__(text, options, find_delimiter(header))
+
+    def rows(self) -> Iterator[Row]:
+        rows = super().rows()
+        if not self.text.is_marked:
+            return rows
+        return (Row(row.line, tuple(map(_unguarded, row.cells))) for row in rows)
 
 
 def _unguarded(cell: str) -> str:
@@ -141,4 +168,6 @@ def _guarded(cell: str) -> str:
     return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
-FORMAT = Format("table", "CSV or TSV with a column of texts", (".csv", ".tsv"), read=read)
+FORMAT = Format(
+    "table", "CSV or TSV with a column of texts", (".csv", ".tsv"), read, reading=TextTableReading
+)

@@ -1,19 +1,20 @@
 """Tokens become the rows of a CSV file, and such rows documents of given tokens."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby, islice
+from itertools import groupby
 from typing import IO, NamedTuple
 
 from engine.delimited import find_column
-from engine.files import SourceFile
-from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
+from engine.formats.drafts import Draft, Faults, Totals
 from engine.formats.entities_csv import whole_number
-from engine.formats.plain_text import fault_notes, parse_lines
+from engine.formats.plain_text import parse_lines
 from engine.formats.tagging import check_tag, fit, fit_notes
-from engine.formats.text_table import read_guarded_table, row_writer
+from engine.formats.text_table import GuardedTable, row_writer
 from engine.settings import ReadOptions
 from engine.text import (
     Corpus,
@@ -27,6 +28,7 @@ from engine.text import (
     spans_from_tags,
     tags_from_spans,
 )
+from engine.text_files import Text
 
 _COLUMNS = ("doc_id", "sent_id", "token_id", "token", "start", "end")
 _NEEDED = ("doc_id", "sent_id", "token", "start", "end")
@@ -88,36 +90,92 @@ def _rows(sentence: Sentence, tags: Sequence[Sequence[str]]) -> Iterable[list[ob
 # ---- reading --------------------------------------------------------------------------------
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return documents built from tokens and offsets, with the entities of every tag column."""
-    table = read_guarded_table(file, options)
-    header = table.rows[0].cells
-    columns = _columns(file.name, header)
-    tag_columns = [i for i, cell in enumerate(header) if cell == "tag" or cell.startswith("tag_")]
-    methods = [header[i].removeprefix("tag").removeprefix("_") for i in tag_columns]
-    rows = ((row.line, (row.line, row.cells)) for row in table.rows[1:])
-    tokens, faults = parse_lines(file.name, rows, partial(_token, columns, tag_columns), options)
+class TokensReading:
+    """One pass over a file, with the entities of every tag column.
+
+    A document ends where the rows of another begin, unless they are `gathered`: then its rows may
+    be anywhere in the file, and all of them are held.
+    """
+
+    def __init__(self, text: Text, options: ReadOptions, *, is_gathered: bool = False) -> None:
+        self._options, self._is_gathered = options, is_gathered
+        self._table = GuardedTable(text, options)
+        self._faults = Faults()
+        self._token_name, self._id_name = "", ""  # of the columns
+
+    def drafts(self) -> Iterator[Draft]:
+        name, rows = self._table.text.name, self._table.rows()
+        header = next(rows).cells
+        try:
+            columns = _columns(name, header)
+        except InputError:
+            deque(rows, maxlen=0)  # a fault of the table itself is told first
+            raise
+        self._token_name, self._id_name = header[columns["token"]], header[columns["doc_id"]]
+        tags = [i for i, cell in enumerate(header) if cell == "tag" or cell.startswith("tag_")]
+        methods = [header[i].removeprefix("tag").removeprefix("_") for i in tags]
+        lines = ((row.line, (row.line, row.cells)) for row in rows)
+        parse = partial(_token, columns, tags)
+        tokens = parse_lines(name, lines, parse, self._options, self._faults)
+        groups = _gathered(tokens) if self._is_gathered else _runs(tokens)
+        return (_draft(name, methods, of_document) for of_document in groups)
+
+    def report(self, totals: Totals) -> FileReport:
+        return FileReport(
+            name=self._table.text.name,
+            format="tokens",
+            encoding=self._table.text.encoding,
+            delimiter=self._table.delimiter,
+            text_column=self._token_name,
+            id_column=self._id_name,
+            documents=totals.documents,
+            entities=totals.entities,
+            notes=(
+                *self._table.notes,
+                *self._faults.notes(),
+                *([] if totals.documents else ["holds no tokens"]),
+            ),
+        )
+
+
+read = whole_reader(partial(TokensReading, is_gathered=True))
+
+
+def _runs(tokens: Iterable[_Token]) -> Iterator[list[_Token]]:
+    return (list(run) for _, run in groupby(tokens, key=lambda token: token.document_id))
+
+
+def _gathered(tokens: Iterable[_Token]) -> Iterable[list[_Token]]:
     by_document: dict[str, list[_Token]] = {}
     for token in tokens:
         by_document.setdefault(token.document_id, []).append(token)
-    documents = tuple(_document(file.name, id, of) for id, of in by_document.items())
-    entities = {
-        document.id: _entities(document, methods, by_document[document.id])
-        for document in documents
-        if any(any(token.tags) for token in by_document[document.id])
-    }
-    report = FileReport(
-        name=file.name,
-        format="tokens",
-        encoding=table.encoding,
-        delimiter=table.delimiter,
-        text_column=header[columns["token"]],
-        id_column=header[columns["doc_id"]],
-        documents=len(documents),
-        entities=sum(map(len, entities.values())),
-        notes=(*table.notes, *fault_notes(faults), *([] if tokens else ["holds no tokens"])),
-    )
-    return Corpus(documents, entities, (report,))
+    return by_document.values()
+
+
+def _draft(name: str, methods: Sequence[str], tokens: list[_Token]) -> Draft:
+    text = _text(name, tokens)
+    sentences = [list(of) for _, of in groupby(tokens, key=lambda token: token.sentence_id)]
+    spans = [
+        [spans_from_tags([token.tags[column] or "O" for token in of]) for of in sentences]
+        for column in range(len(methods))
+    ]
+    is_annotated = any(any(token.tags) for token in tokens)
+
+    def build(id: str) -> Document:
+        of_document = (_sentence(text, id, i, of) for i, of in enumerate(sentences))
+        return Document(id, text, tuple(of_document), tokens_given=True)
+
+    def annotate(document: Document) -> tuple[Entity, ...] | None:
+        found = (
+            entity
+            for method, of_method in zip(methods, spans, strict=True)
+            for sentence, of in zip(document.sentences, of_method, strict=True)
+            for entity in entities_from_spans(sentence, of, method)
+        )
+        return tuple(found) if is_annotated else None
+
+    count = sum(len(of) for of_method in spans for of in of_method)
+    return Draft(tokens[0].document_id, build, count if is_annotated else 0, annotate)
 
 
 def _columns(name: str, header: tuple[str, ...]) -> dict[str, int]:
@@ -148,7 +206,7 @@ def _token(
     return _Token(line, document_id, sentence_id, token, start, end, tags)
 
 
-def _document(name: str, id: str, tokens: list[_Token]) -> Document:
+def _text(name: str, tokens: list[_Token]) -> str:
     """Put the tokens at their offsets: gaps are spaces, with a line break between sentences."""
     pieces: list[str] = []
     sentence_id, position = tokens[0].sentence_id, 0
@@ -159,10 +217,7 @@ def _document(name: str, id: str, tokens: list[_Token]) -> Document:
             pieces.append(first + " " * (token.start - position - 1))
         pieces.append(token.text)
         sentence_id, position = token.sentence_id, token.end
-    text = "".join(pieces)
-    groups = [list(group) for _, group in groupby(tokens, key=lambda token: token.sentence_id)]
-    sentences = tuple(_sentence(text, index, group) for index, group in enumerate(groups))
-    return Document(id, text, sentences, tokens_given=True)
+    return "".join(pieces)
 
 
 def _check_place(name: str, token: _Token, position: int) -> None:
@@ -173,10 +228,10 @@ def _check_place(name: str, token: _Token, position: int) -> None:
         )
 
 
-def _sentence(text: str, index: int, tokens: list[_Token]) -> Sentence:
+def _sentence(text: str, document_id: str, index: int, tokens: list[_Token]) -> Sentence:
     start, end = tokens[0].start, tokens[-1].end
     return Sentence(
-        document_id=tokens[0].document_id,
+        document_id=document_id,
         index=index,
         start=start,
         text=text[start:end],
@@ -185,16 +240,4 @@ def _sentence(text: str, index: int, tokens: list[_Token]) -> Sentence:
     )
 
 
-def _entities(
-    document: Document, methods: Sequence[str], tokens: Sequence[_Token]
-) -> tuple[Entity, ...]:
-    found: list[Entity] = []
-    for column, method in enumerate(methods):
-        tags = iter(token.tags[column] or "O" for token in tokens)
-        for sentence in document.sentences:
-            spans = spans_from_tags(list(islice(tags, len(sentence.tokens))))
-            found += entities_from_spans(sentence, spans, method)
-    return tuple(found)
-
-
-FORMAT = Format("tokens", "CSV, one row a token", (".csv",), read=read, write=write)
+FORMAT = Format("tokens", "CSV, one row a token", (".csv",), read, write, TokensReading)

@@ -1,0 +1,39 @@
+"""A file that is handed out a few bytes at a time, so that characters and lines come in pieces."""
+
+import io
+from dataclasses import dataclass
+from typing import IO
+
+from engine.files import SourceFile
+
+
+@dataclass(frozen=True)
+class Dribble:
+    """A source of at most `most` bytes a read."""
+
+    file: SourceFile
+    most: int
+
+    @property
+    def name(self) -> str:
+        return self.file.name
+
+    @property
+    def size(self) -> int:
+        return self.file.size
+
+    def open(self) -> IO[bytes]:
+        return io.BufferedReader(_Raw(self.file.data, self.most), buffer_size=1)
+
+
+class _Raw(io.RawIOBase):
+    def __init__(self, data: bytes, most: int) -> None:
+        self._stream, self._most = io.BytesIO(data), most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        piece = self._stream.read(min(len(buffer), self._most))
+        buffer[: len(piece)] = piece
+        return len(piece)
