@@ -91,11 +91,19 @@ def _score(entity: Entity | None) -> str:
 
 @dataclass(slots=True)
 class _Surface:
-    count: int = 0
+    spellings: Counter[str] = field(default_factory=Counter)
     documents: set[str] = field(default_factory=set)
     scores: list[float] = field(default_factory=list)
     is_known: bool = False
     example: str = ""
+
+    @property
+    def count(self) -> int:
+        return self.spellings.total()
+
+    @property
+    def text(self) -> str:
+        return min(self.spellings, key=lambda spelling: (-self.spellings[spelling], spelling))
 
 
 def write_surfaces(
@@ -109,7 +117,8 @@ def write_surfaces(
 ) -> int:
     """Write one row a surface and type, the most frequent first; return the rows.
 
-    Surfaces that match alike under `match` are one. mean_score is empty where nothing has one.
+    Surfaces that match alike under `match` are one, and text_norm is their most frequent spelling
+    on one line. mean_score is empty where nothing has one.
     """
     surfaces: dict[tuple[str, str], _Surface] = {}
     for document in documents:
@@ -120,15 +129,13 @@ def write_surfaces(
             if of is None:
                 around = context(document.text, entity.start, entity.end)
                 of = surfaces[key] = _Surface(is_known=text in known, example=around)
-            of.count += 1
+            of.spellings[" ".join(text.split())] += 1
             of.documents.add(document.id)
             of.scores += [] if entity.score is None else [entity.score]
     write_row = row_writer(out, options)
     write_row(SURFACE_COLUMNS)
-    for (text, entity_type), of in sorted(
-        surfaces.items(), key=lambda item: (-item[1].count, item[0])
-    ):
+    for key, of in sorted(surfaces.items(), key=lambda item: (-item[1].count, item[0])):
         mean = f"{sum(of.scores) / len(of.scores):.4f}" if of.scores else ""
-        known_word = str(of.is_known).lower()
-        write_row([text, entity_type, of.count, len(of.documents), mean, known_word, of.example])
+        counts = (of.count, len(of.documents))
+        write_row([of.text, key[1], *counts, mean, str(of.is_known).lower(), of.example])
     return len(surfaces)

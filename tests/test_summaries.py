@@ -67,8 +67,8 @@ def test_surfaces_are_counted_by_how_they_match():
     known = known_phrases([Dictionary("x", (Phrase("lead", "Chemical"),))], BALANCED)
     table = rows(write_surfaces, [DOCUMENT], entities, known=known, match=BALANCED)
     assert [tuple(row.values())[:-1] for row in table] == [
-        ("gout", "Disease", "2", "1", "0.8000", "false"),
-        ("lead", "Chemical", "1", "1", "", "true"),
+        ("Gout", "Disease", "2", "1", "0.8000", "false"),  # "gout" is as frequent, and later
+        ("Lead", "Chemical", "1", "1", "", "true"),
     ]
     assert table[0]["example"] == DOCUMENT.text
 
