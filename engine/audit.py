@@ -46,7 +46,8 @@ def phrase_flags(text: str) -> tuple[str, ...]:
         ("stop word", _is_stop_phrase(text)),
         ("very short", len(text) <= _VERY_SHORT_CHARACTERS),
         ("short", len(text) == _SHORT_CHARACTERS),
-        ("common word", is_common_word(text) and not is_stop_word(text)),
+        # Only single words are listed; most phrases need no look.
+        ("common word", " " not in text and is_common_word(text) and not is_stop_word(text)),
         ("number", not any(map(str.isalpha, text))),
         ("long", _is_long(text)),
     )

@@ -22,14 +22,12 @@ _DRAFT = "dictionary_draft"
 
 
 @dataclass(frozen=True, slots=True)
-class DictionaryTables:
-    """What the page of dictionaries shows."""
+class ChartTables:
+    """What the figures are drawn from."""
 
-    dictionaries: pd.DataFrame  # a row a dictionary, see engine.phrase_tables
-    phrases: pd.DataFrame  # a row a phrase
-    by_type: pd.DataFrame | None  # entity_type, phrases, phrases_used, matches; None without text
-    ranks: pd.DataFrame
-    lengths: pd.DataFrame
+    by_type: pd.DataFrame  # entity_type, phrases, phrases_used, matches
+    ranks: pd.DataFrame  # rank, phrase, entity_type, matches
+    lengths: pd.DataFrame  # words, phrases, used, matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +43,24 @@ class Draft:
 
 def read_dictionaries(project: Project) -> tuple[Dictionary, ...]:
     """Return the dictionaries as they are now."""
-    history = project.dictionary_history()
-    if not history:
-        return ()
-    return _dictionaries((project.id, history[0].version, str(history[0].saved_at)), project)
+    return distant.dictionaries(project) if project.dictionary_version() else ()
 
 
-def tables(project: Project) -> DictionaryTables:
-    """Return the tables about the dictionaries; without text nothing is known of matches."""
-    return _tables((project.id, project.labels_key()), project)
+def dictionary_rows(project: Project) -> pd.DataFrame:
+    """Return a row a dictionary; without text nothing is known of matches."""
+    return _dictionary_rows((project.id, project.labels_key()), project)
+
+
+def phrase_rows(project: Project) -> pd.DataFrame:
+    """Return a row a phrase; without text nothing is known of matches."""
+    return _phrase_rows((project.id, project.labels_key()), project)
+
+
+def chart_tables(project: Project) -> ChartTables | None:
+    """Return the tables behind the figures; None without text."""
+    if not project.text_key():
+        return None
+    return _chart_tables((project.id, project.labels_key()), project)
 
 
 def changes(project: Project, draft: Draft) -> Changes | None:
@@ -94,23 +101,25 @@ def drop_draft() -> None:
 # ---- kept by content ------------------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
-def _dictionaries(key: tuple[object, ...], _project: Project) -> tuple[Dictionary, ...]:
-    return tuple(_project.dictionaries())
+def _labels(project: Project) -> engine.DistantLabels | None:
+    return distant.labels(project) if project.text_key() else None
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Counting")
-def _tables(key: tuple[str, str], _project: Project) -> DictionaryTables:
-    found = distant.labels(_project) if _project.text_key() else None
-    held = read_dictionaries(_project)
-    phrases = phrase_table(held, found)
-    return DictionaryTables(
-        dictionary_table(held, found),
-        phrases,
-        engine.coverage_by_type(found) if found else None,
-        rank_table(phrases),
-        length_table(phrases),
-    )
+def _dictionary_rows(key: tuple[str, str], _project: Project) -> pd.DataFrame:
+    return dictionary_table(read_dictionaries(_project), _labels(_project))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Counting")
+def _phrase_rows(key: tuple[str, str], _project: Project) -> pd.DataFrame:
+    return phrase_table(read_dictionaries(_project), _labels(_project))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Counting")
+def _chart_tables(key: tuple[str, str], _project: Project) -> ChartTables:
+    phrases = phrase_rows(_project)
+    by_type = engine.coverage_by_type(distant.labels(_project))
+    return ChartTables(by_type, rank_table(phrases), length_table(phrases))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Matching")

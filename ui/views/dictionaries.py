@@ -73,8 +73,8 @@ def command_line(project: Project) -> str:
 
 def show_charts(project: Project) -> None:
     """Draw which types, phrases and lengths of phrases the matches come from."""
-    tables = state.tables(project)
-    if tables.by_type is None:
+    tables = state.chart_tables(project)
+    if tables is None:
         parts.empty_state("No text yet, so nothing is known of matches.", "Add text", "text")
         return
     if tables.ranks.empty:

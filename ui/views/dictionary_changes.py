@@ -31,7 +31,7 @@ EDITABLE = ("is_enabled", "priority", "matching")
 def show_grid(project: Project) -> None:
     """Draw the dictionaries and how they match; a change is looked at before it is made."""
     held = state.read_dictionaries(project)
-    table = state.tables(project).dictionaries
+    table = state.dictionary_rows(project)
     table = table.assign(
         used_share=100 * table["used_share"], matching=[matching_name(d.match) for d in held]
     )

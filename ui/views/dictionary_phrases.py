@@ -26,7 +26,7 @@ OTHER = "Another type …"
 
 def show(project: Project) -> None:
     """Draw the phrases, page by page, and what can be done with chosen ones."""
-    table = state.tables(project).phrases
+    table = state.phrase_rows(project)
     names = [dictionary.name for dictionary in state.read_dictionaries(project)]
     shown, key = show_filters(table, names)
     if shown.empty:
