@@ -196,7 +196,7 @@ def precision_figure(checked: pd.DataFrame, by: str) -> go.Figure:
         "%{customdata[2]:.0f} %<extra></extra>",
     )
     beside = go.Scatter(
-        x=[103] * len(rows),
+        x=[107] * len(rows),
         y=positions,
         mode="text",
         text=[f"{m:.0f} % [{a:.0f}–{b:.0f}]" for a, m, b in zip(low, mid, high, strict=True)],
@@ -206,7 +206,9 @@ def precision_figure(checked: pd.DataFrame, by: str) -> go.Figure:
     )
     figure = framed([points, beside], height=90 + 40 * len(rows))
     figure.update_layout(margin_r=120)
-    figure.update_xaxes(title="Precision (%), with its 95 % interval", range=[0, 103], nticks=6)
+    figure.update_xaxes(
+        title="Precision (%), with its 95 % interval", range=[0, 107], tickvals=[*range(0, 101, 20)]
+    )
     return _with_rows(figure, names)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ from ui.state import labels as labels_state
 from ui.state.labels import Key
 
 _PRIORS = "priors"  # a choice that the project remembers, with the labels it was made from
-ESTIMATED, GIVEN, LATER = "estimated", "given", "estimated at the start"
+ESTIMATED, LATER = "estimated", "estimated at the start"
+_RECENT = timedelta(minutes=10)
 
 
 # ---- before a run ---------------------------------------------------------------------------
@@ -155,6 +156,11 @@ def seconds(job: jobs.Job) -> float | None:
     if job.started_at is None:
         return None
     return ((job.finished_at or datetime.now(UTC)) - job.started_at).total_seconds()
+
+
+def is_recent(job: jobs.Job) -> bool:
+    """Tell whether a job ended within the last minutes."""
+    return job.finished_at is not None and datetime.now(UTC) - job.finished_at < _RECENT
 
 
 def history(project: Project, found: Sequence[jobs.Job]) -> pd.DataFrame:

@@ -125,7 +125,9 @@ def has_matches(project: Project) -> bool:
 def show_figures(project: Project, gold: Aligned | None) -> None:
     """Draw the six figures, each with the count behind it."""
     found = state.coverage(project)
-    with st.container(horizontal=True, gap="xxsmall"):  # all six side by side at 1440 px
+    st.html("<style>.st-key-labels_figures { row-gap: 1rem; }</style>")
+    # All six side by side at 1440 px; below, in rows that are apart.
+    with st.container(horizontal=True, gap="xxsmall", key="labels_figures"):
         parts.figure(
             "Token coverage",
             parts.percent(found.token_share),

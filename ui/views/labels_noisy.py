@@ -40,12 +40,12 @@ def show_noisy(project: Project, gold: Aligned | None) -> None:
         {
             "phrase": "Phrase",
             "entity_type": "Type",
-            "dictionary": "Dictionary",
             "matches": "Matches",
-            "checked": "Judged",
-            "precision": _one_decimal("Precision (%)"),
             "estimated_false": _one_decimal("False (estimate)"),
             "flags": "Remarks",
+            "precision": _one_decimal("Precision (%)"),
+            "checked": "Judged",
+            "dictionary": "Dictionary",
         },
         f"table_noisy_{project.labels_key()}",  # other labels, other rows: no stale choice
         on_select="rerun",

@@ -38,10 +38,10 @@ _MARKS = {"done": "✓", "running": "●", "waiting": "○"}
 
 
 def show(project: Project) -> None:
-    """Draw the run that trains, or what became of the latest one when it did not get to its end."""
+    """Draw the run that trains, or what became of the latest one."""
     job = training_job(project)
     if job is None:
-        show_unfinished(project)
+        show_latest(project)
     elif job.kind != "train":
         st.info("Coverage curves are being trained; a run started now waits until they are done.")
         parts.page_link("See the curves", "curves", icon=":material/arrow_forward:")
@@ -141,13 +141,21 @@ def describe(job: jobs.Job) -> str:
     return f"{job.request['preset']} run of {methods}, asked for {parts.ago(job.created_at)}"
 
 
-# ---- an end before the end ------------------------------------------------------------------
+# ---- when nothing trains --------------------------------------------------------------------
 
 
-def show_unfinished(project: Project) -> None:
-    """Say why the latest run did not get to its end, and offer to go on."""
+def show_latest(project: Project) -> None:
+    """Say what became of the latest run: just done, or ended before its end, with a way on."""
     latest = next(iter(state.runs(project)), None)
-    if latest is None or not latest.can_resume:
+    if latest is None:
+        return
+    if latest.state == "done" and state.is_recent(latest):
+        st.success(
+            f"The latest run is done. It took {parts.duration(state.seconds(latest))}.",
+            icon=":material/check_circle:",
+        )
+        parts.page_link("Compare its methods", "compare", icon=":material/compare_arrows:")
+    if not latest.can_resume:
         return
     said = {"cancelled": st.info, "interrupted": st.warning, "failed": st.error}[latest.state]
     why = parts.sentence(latest.message) if latest.message else ""

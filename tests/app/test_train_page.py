@@ -1,0 +1,468 @@
+"""The Train page before, while and after a run; rows of jobs are written as their process does."""
+
+import time
+
+import pytest
+
+from engine import InputError, SourceFile, jobs
+from engine.job_reports import Report
+from engine.job_store import writing_jobs
+from engine.workspace import create_project, sample_project
+from tests.app.finished_runs import end_job, make_project
+from tests.app.pages import open_page
+from tests.small_project import PRIORS, make_small_project, tiny_request
+from ui.state import training as state
+from ui.views import train, train_form, train_live
+
+EPOCH = {"risk": 0.5, "positive": 0.3, "negative": 0.2, "bounded": 0.1, "seconds": 2.0}
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Requests that the page started; no process is."""
+    asked = []
+
+    def start(project, request):
+        asked.append(request)
+        return jobs.create(project, request)
+
+    monkeypatch.setattr(train.jobs, "start", start)
+    return asked
+
+
+def show(project):
+    return checked(open_page("train", project.id).run())
+
+
+def checked(page):
+    assert not page.exception and not page.error, [error.value for error in page.error]
+    return page
+
+
+def texts(page):
+    return "".join(element.value for element in page.html)
+
+
+def captions(page):
+    return " ".join(caption.value.replace("\\", "") for caption in page.caption)
+
+
+def table(page, column):
+    return next(of.value for of in page.dataframe if column in of.value)
+
+
+def progress(page):
+    return page.get("progress")[0].proto.text.replace("\\", "")
+
+
+def begin(project, request=None):
+    """A run that this very process does: it is alive, so the run goes on."""
+    job = jobs.create(project, request or jobs.TrainRequest(preset="quick"))
+    report = Report(project.folder, job)
+    report.claim()
+    assert report.begin()
+    return report
+
+
+def report_epochs(report, method="mpn", stage="training", count=3, total=12):
+    rows = [
+        {"method": method, "stage": stage, "epoch": i, "epochs": total, **EPOCH}
+        | {"tokens_per_second": 1_000.0}
+        for i in range(1, count + 1)
+    ]
+    report.epochs(rows, stage=stage, method=method, share=0.25, seconds_left=42.0)
+
+
+# ---- before a run ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases", "said"),
+    [
+        (b"", b"gout\n", "No text yet."),
+        (b"He had gout.\n", b"", "No dictionaries yet."),
+        (b"He had gout.\n", b"measles\n", "The dictionaries find nothing in this text"),
+    ],
+    ids=["no text", "no dictionary", "no match"],
+)
+def test_page_says_what_is_missing(text, phrases, said):
+    project = create_project("Half")
+    if text:
+        project.add_text([SourceFile("notes.txt", text)])
+    if phrases:
+        project.add_dictionaries([SourceFile("Disease.txt", phrases)])
+    page = show(project)
+    assert said in texts(page)
+    assert not page.button
+
+
+def test_page_says_what_a_run_takes_before_it_starts():
+    page = show(sample_project())
+    shown = texts(page)
+    assert "<b>17,605</b> tokens in <b>793</b> sentences" in shown
+    assert "Chemical</mark> 631" in shown and "Disease</mark> 947" in shown
+    # 793 sentences are 16 batches of 50; Conf-MPU trains 30 epochs more: 150 * 16 steps.
+    assert "Epochs: MPN 40 · MPU 40 · Conf-MPU 70<br>2,400 steps in all" in shown
+    assert "Time not known yet" in shown
+    assert "No run yet" in captions(page)
+    assert page.code[-1].value == "python -m engine train --project sample --preset balanced"
+
+
+def test_what_was_chosen_is_what_is_started(started):
+    page = show(sample_project())
+    page.checkbox(key="train_method_mpn").uncheck()
+    page.radio(key="train_preset").set_value("quick")
+    checked(page.run())
+    page.number_input(key="train_epochs_quick_bilstm").set_value(3)
+    page.number_input(key="train_confidence_threshold_quick_bilstm").set_value(0.7)
+    page.selectbox(key="train_loss_quick_bilstm").set_value("gce")
+    page.number_input(key="train_seed").set_value(7)
+    checked(page.run())
+    assert page.code[-1].value == (
+        "python -m engine train --project sample --preset quick --methods mpu,conf_mpu --seed 7 "
+        "--set epochs=3 --set confidence_threshold=0.7 --set loss=gce"
+    )
+    checked(page.button(key="train_start").click().run())
+    assert started == [
+        jobs.TrainRequest(
+            ("mpu", "conf_mpu"),
+            "quick",
+            settings={"epochs": 3, "confidence_threshold": 0.7, "loss": "gce"},
+            seed=7,
+        )
+    ]
+    assert page.info[0].value == "The run has started\\."
+
+
+def test_another_preset_brings_its_own_settings():
+    page = show(sample_project())
+    assert page.number_input(key="train_epochs_balanced_bilstm").value == 40
+    page.radio(key="train_preset").set_value("paper").run()
+    assert page.number_input(key="train_epochs_paper_bilstm").value == 100
+    page.segmented_control(key="train_encoder").set_value("transformer").run()
+    assert page.number_input(key="train_epochs_paper_transformer").value == 5
+
+
+def test_nothing_can_be_started_without_a_method():
+    page = show(sample_project())
+    for method in ("mpn", "mpu", "conf_mpu"):
+        page.checkbox(key=f"train_method_{method}").uncheck()
+    checked(page.run())
+    assert page.button(key="train_start").disabled and page.button(key="train_measure").disabled
+    assert "Choose at least one method." in captions(page)
+
+
+def test_few_labels_are_warned_of_and_a_type_without_any_stops_the_start():
+    project = make_project()
+    page = show(project)
+    shown = [warning.value.replace("\\", "") for warning in page.warning]
+    assert shown[0] == ("Chemical has 1 labeled tokens; with fewer than 20 results are unstable.")
+    project.add_dictionaries([SourceFile("Gene.txt", b"TP53\n")])
+    page = open_page("train", project.id).run()
+    assert page.error[0].value.replace("\\", "") == (
+        "Gene has no labeled token. Add phrases of that type, or leave the type out."
+    )
+    assert page.button(key="train_start").disabled
+
+
+def test_a_measurement_is_asked_for_with_the_same_settings_and_gives_the_time(started):
+    project = sample_project()
+    page = show(project)
+    checked(page.button(key="train_measure").click().run())
+    assert [jobs.kind_of(request) for request in started] == ["probe"]
+    assert page.button(key="train_measure").label == "Measuring …"
+    assert page.button(key="train_measure").disabled
+    assert not page.button(key="train_start").disabled  # a measurement keeps nobody waiting
+
+
+def test_decisions_can_be_learned_from(started):
+    project = make_project()
+    assert "train_decisions" not in [box.key for box in show(project).checkbox]
+    project.add_decision("check", "notes", 7, 11, "Disease", "accepted", surface="gout")
+    project.add_decision("review", "notes", 40, 44, "Chemical", "unsure", surface="Lead")
+    page = show(project)
+    assert page.checkbox(key="train_decisions").label == "Learn from 1 decision of yours"
+    page.button(key="train_start").click().run()
+    assert started[0].use_decisions
+
+
+# ---- priors ---------------------------------------------------------------------------------
+
+
+def test_priors_are_estimated_on_request_and_kept_until_the_labels_change():
+    project = make_small_project()
+    page = show(project)
+    assert table(page, "prior")["source"].tolist() == ["estimated at the start"] * 2
+    checked(page.button(key="train_estimate").click().run())
+    first = table(page, "prior")
+    assert first["source"].tolist() == ["estimated"] * 2
+    assert (first["prior"] >= first["labeled"] - 1e-9).all()
+    assert table(show(project), "prior")["prior"].tolist() == first["prior"].tolist()
+    project.set_match_preset("loose")
+    assert table(show(project), "prior")["source"].tolist() == ["estimated at the start"] * 2
+
+
+def edit_priors(page, project, *values):
+    known = tuple(state.priors(project))
+    key = f"train_priors_{project.labels_key()}_{hash(known)}"
+    edited = {i: {"prior": value} for i, value in enumerate(values)}
+    page.session_state[key] = {"edited_rows": edited, "added_rows": [], "deleted_rows": []}
+    return page.run()
+
+
+def test_given_priors_are_trained_with(started):
+    project = make_small_project()
+    page = checked(edit_priors(show(project), project, 12.5, 20.0))
+    page.button(key="train_start").click().run()
+    assert started[0].priors == {"Disease": 0.125, "Drug": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ((60.0, 53.0), "Priors must be > 0 and sum to < 1 (now 1.13)."),
+        ((12.5,), "Drug has no prior. Give one for each type, or estimate them."),
+    ],
+    ids=["too much", "one is missing"],
+)
+def test_priors_that_cannot_be_are_refused(values, said):
+    project = make_small_project()
+    page = edit_priors(show(project), project, *values)
+    assert page.error[0].value.replace("\\", "") == said
+    assert page.button(key="train_start").disabled
+
+
+def test_untouched_estimates_are_left_to_the_run():
+    known = [state.Prior("Drug", 0.1, 0.123456789, "estimated")]
+    assert state.chosen_priors(known, {"Drug": 0.123456789}) is None
+    assert state.chosen_priors(known, {"Drug": 0.2}) == {"Drug": 0.2}
+    assert state.chosen_priors(known, {"Drug": None}) is None
+    with pytest.raises(InputError, match="sum to < 1"):
+        state.chosen_priors(known, {"Drug": 1.5})
+
+
+# ---- while it runs --------------------------------------------------------------------------
+
+
+def test_a_run_in_progress_is_shown_with_its_stages_and_curves():
+    project = sample_project()
+    report = begin(project)
+    report_epochs(report, "mpn", count=3)
+    report_epochs(report, "conf_mpu", "confidence", count=8, total=8)
+    page = show(project)
+    assert progress(page).startswith("25 % · Conf-MPU: learning how likely each token is an entity")
+    assert progress(page).endswith("so far · about 42 s to go")
+    assert "You can close this page" in captions(page)
+    stages = texts(page).partition('<ol class="gl-stages">')[2].partition("</ol>")[0]
+    assert 'aria-label="done">✓</span> Labels and priors' in stages
+    assert 'aria-label="running">●</span> MPN: tagger 25 %' in stages
+    assert 'aria-label="done">✓</span> Conf-MPU: confidence' in stages
+    assert 'aria-label="waiting">○</span> Find and score entities' in stages
+    assert len(page.get("plotly_chart")) >= 4  # risk, two parts, bound, and the confidence's risk
+
+
+def test_a_run_that_has_no_epoch_yet_says_so():
+    project = sample_project()
+    begin(project)
+    page = show(project)
+    assert "Drawn after the first epoch." in captions(page)
+    assert not page.get("plotly_chart")
+
+
+def test_the_confidence_is_drawn_when_it_is_there():
+    project = sample_project()
+    report = begin(project)
+    bins = [{"low": 0.0, "high": 0.5, "labeled": 1, "unlabeled": 90}]
+    bins += [{"low": 0.5, "high": 1.0, "labeled": 9, "unlabeled": 10}]
+    report.fact("confidence_histogram", bins)
+    page = show(project)
+    assert "Labeled tokens should stand right" in captions(page)
+
+
+def test_a_second_run_is_queued_and_can_be_taken_out(started):
+    project = sample_project()
+    begin(project)
+    page = show(project)
+    assert page.button(key="train_start").label == "Queue this run"
+    assert "A run is in progress (started just now)" in captions(page)
+    checked(page.button(key="train_start").click().run())
+    [waiting] = [job for job in jobs.list_jobs(project) if job.state == "queued"]
+    assert "Waiting: balanced run of MPN, MPU, Conf-MPU" in captions(page)
+    checked(page.button(key=f"train_cancel_{waiting.id}").click().run())
+    assert jobs.get_job(project, waiting.id).state == "stopping"
+
+
+def test_cancel_asks_the_run_to_stop():
+    project = sample_project()
+    report = begin(project)
+    page = show(project)
+    checked(page.button(key="train_cancel").click().run())
+    assert report.state() == "stopping"
+    assert progress(page) == "Stopping; finished epochs are kept"
+    assert page.button(key="train_cancel").disabled
+    report.finish("cancelled", "Stopped. Finished epochs are kept; Resume goes on from there.")
+    page = show(project)
+    assert page.info[0].value.replace("\\", "").startswith("The latest run was cancelled. Stopped.")
+    assert page.button(key="train_resume")
+
+
+def test_curves_that_train_are_named_when_a_run_would_wait():
+    project = sample_project()
+    begin(project, jobs.CurveRequest(preset="quick"))
+    page = show(project)
+    assert page.info[0].value.startswith("Coverage curves are being trained")
+    assert page.button(key="train_start").label == "Queue this run"
+
+
+@pytest.mark.parametrize(("end", "box"), [("failed", "error"), ("interrupted", "warning")])
+def test_a_run_that_did_not_get_to_its_end_says_why_and_can_go_on(monkeypatch, end, box):
+    project = sample_project()
+    job = end_job(project, jobs.create(project, jobs.TrainRequest()), end, "the disk is *full*")
+    page = open_page("train", project.id).run()
+    assert not page.exception
+    said = getattr(page, box)[0].value
+    assert said == f"The latest run was {end}\\. The disk is \\*full\\*\\."
+    asked = []
+    monkeypatch.setattr(train_live.jobs, "resume", lambda project, id: asked.append(id))
+    page.button(key="train_resume").click().run()
+    assert asked == [job.id]
+
+
+def test_the_log_is_shown_as_text():
+    project = sample_project()
+    report = begin(project)
+    (report.job.folder / "log.txt").write_text("# not a heading <b>", encoding="utf-8")
+    assert "# not a heading <b>" in [code.value for code in show(project).code]
+
+
+# ---- history --------------------------------------------------------------------------------
+
+
+def finished(project, request, f1=None):
+    report = begin(project, request)
+    report_epochs(report, count=12)
+    if f1 is not None:
+        overall = {"precision": 0.9, "recall": 0.6, "f1": f1, "predicted": 9, "support": 12}
+        report.fact("scores", {"mpn": {"overall": overall}})
+    report.fact(
+        "priors",
+        [{"entity_type": "Drug", "value": 0.1, "source": "given", "labeled_share": 0.05}],
+    )
+    report.finish("done")
+    return report.job
+
+
+def test_history_lists_runs_with_their_scores_and_shows_the_latest_in_full():
+    project = make_small_project()
+    job = finished(project, tiny_request(), f1=0.72)
+    page = show(project)
+    row = table(page, "f1_mpn").iloc[0]
+    assert row[["id", "state", "preset", "methods", "dictionaries"]].tolist() == [
+        job.id,
+        "Done",
+        "Quick",
+        "MPN",
+        "v1",
+    ]
+    assert row["f1_mpn"] == pytest.approx(72)
+    assert f"Run {job.id}" in texts(page)
+    assert table(page, "labeled_share")["value"].tolist() == [10.0]
+    shown = next(of.value for of in page.dataframe if list(of.value) == ["what", "value"])
+    settings = dict(zip(shown["what"], shown["value"], strict=True))
+    assert settings["Hidden size"] == "8"
+    assert settings["Priors"] == "Disease 10.00 %, Drug 10.00 %"
+    assert page.success[0].value.startswith("The latest run is done.")
+
+
+def test_two_runs_are_compared_by_what_differs():
+    project = make_small_project()
+    first = finished(project, tiny_request(), f1=0.72)
+    finished(project, tiny_request(seed=3, settings={"epochs": 5}), f1=0.5)
+    page = show(project)
+    checked(page.selectbox(key="history_other").set_value(first.id).run())
+    differences = table(page, "first")
+    assert differences.values.tolist() == [
+        ["Seed", "3", "0"],
+        ["Epochs", "5", "2"],
+        ["F1 of MPN (%)", "50.0", "72.0"],
+    ]
+
+
+def test_runs_asked_for_the_same_are_said_to_be():
+    project = make_small_project()
+    first, second = (finished(project, tiny_request()) for _ in range(2))
+    assert state.differences(project, first, second).empty
+    page = show(project)
+    page.selectbox(key="history_other").set_value(first.id).run()
+    assert "The two runs were asked for the same." in [info.value for info in page.info]
+
+
+def test_a_run_of_older_dictionaries_says_so():
+    project = make_small_project()
+    finished(project, tiny_request())
+    project.add_dictionaries([SourceFile("More.csv", b"term,label\nxyz,Drug\n")])
+    page = show(project)
+    assert table(page, "dictionaries")["dictionaries"].tolist() == ["v1 (now v2)"]
+    assert "Text, dictionaries or matching changed since." in captions(page)
+
+
+def test_a_run_can_be_deleted():
+    project = make_small_project()
+    job = finished(project, tiny_request())
+    page = show(project)
+    checked(page.button(key="history_delete").click().run())
+    assert jobs.list_jobs(project) == []
+    assert not job.folder.exists()
+    assert "No run yet" in captions(page)
+
+
+def test_a_run_deleted_elsewhere_does_not_break_the_page():
+    project = make_small_project()
+    first = finished(project, tiny_request())
+    second = finished(project, tiny_request())
+    page = show(project)
+    page.selectbox(key="history_run").set_value(first.id).run()
+    jobs.delete_job(project, first.id)
+    checked(page.run())
+    assert table(page, "state")["id"].tolist() == [second.id]
+
+
+def test_markup_in_types_is_shown_as_text():
+    project = create_project("x")
+    project.add_text([SourceFile("a.txt", b"He had gout and gout.\n")])
+    project.add_dictionaries([SourceFile("<b onclick=x>T.txt", b"gout\n")])
+    page = show(project)
+    assert "<b onclick" not in texts(page)
+    assert "&lt;b onclick=x&gt;T" in texts(page)
+
+
+# ---- for real -------------------------------------------------------------------------------
+
+
+def test_a_tiny_run_goes_from_start_to_its_scores(monkeypatch):
+    project = make_small_project()
+    monkeypatch.setattr(train_form, "show", lambda project: (tiny_request(methods=("mpn",)), ""))
+    page = show(project)
+    checked(page.button(key="train_start").click().run())
+    deadline = time.monotonic() + 120
+    while (job := jobs.list_jobs(project)[0]).is_active and time.monotonic() < deadline:
+        checked(page.run())
+        time.sleep(0.5)
+    assert (job.state, job.message) == ("done", "")
+    checked(page.run())
+    assert table(page, "f1_mpn")["f1_mpn"].notna().all()
+    assert set(PRIORS) == set(table(page, "labeled_share")["entity_type"])
+
+
+def test_pages_stay_within_reach_while_rows_are_written():
+    project = sample_project()
+    report = begin(project)
+    with writing_jobs(project.folder):  # another process is in the middle of a write
+        page = open_page("train", project.id).run()
+    assert not page.exception
+    report.finish("done")
