@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -22,25 +23,26 @@ SECONDS_TO_START = 60
 
 @contextmanager
 def running_app() -> Iterator[str]:
-    """Start the app as `make app` does, and give its address."""
+    """Start the app as `make app` does, on a data folder of its own, and give its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "ui/app.py", "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    server = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_until_healthy(server, f"http://127.0.0.1:{port}/_stcore/health")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
+    with tempfile.TemporaryDirectory(prefix="glossa-data-") as data:
+        server = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "GLOSSA_DATA": data},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            wait_until_healthy(server, f"http://127.0.0.1:{port}/_stcore/health")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
 
 
 def wait_until_healthy(server: subprocess.Popen, url: str) -> None:
