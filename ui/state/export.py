@@ -27,7 +27,7 @@ _PLAIN = WriteOptions()
 _LONGEST_LINE = 400  # characters of a line in the preview
 _KEPT = 4
 # Up to here a file is made and verified for the page itself; a larger one when it is downloaded.
-_MOST_ENTITIES, _MOST_CHARACTERS = 20_000, 3_000_000
+_MOST_ENTITIES, _MOST_CHARACTERS = 20_000, 400_000
 _PREVIEW_DOCUMENTS = 5
 
 
@@ -47,12 +47,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file in memory, what was changed to write it, and whether it is true."""
+    """A file in memory, and what was changed to write it."""
 
     data: bytes
-    rows: int
     notes: Sequence[str]
-    verified: Verification | None  # None: only the beginning was written, to be looked at
+    is_whole: bool = True  # else only the beginning was written, to be looked at
 
 
 # ---- which entities -------------------------------------------------------------------------
@@ -136,11 +135,21 @@ def written(project: Project, choice: Choice) -> Written:
 def whole_file(project: Project, choice: Choice) -> bytes:
     """Return all of the file, verified; InputError when it does not say what the text says."""
     made = written(project, choice)
-    if made.verified is None:
-        made = _write(selected(project, choice), choice)
-    assert made.verified is not None
-    if made.verified.problem:
-        raise engine.InputError(f"this file would be wrong: {made.verified.problem}")
+    if made.is_whole:
+        return _true(made, verified(project, choice))
+    of = selected(project, choice)
+    made = _write(of, choice)
+    return _true(made, verify(made.data, choice.format, of))
+
+
+def verified(project: Project, choice: Choice) -> Verification:
+    """Return what reading the file of a choice again has shown; it takes longer than writing."""
+    return _verified(_key(project, choice), project, choice)
+
+
+def _true(made: Written, checked: Verification) -> bytes:
+    if checked.problem:
+        raise engine.InputError(f"this file would be wrong: {checked.problem}")
     return made.data
 
 
@@ -172,10 +181,8 @@ def all_formats(project: Project, choice: Choice) -> bytes:
         for name, format in writable().items():
             options = choice.options if choice.format == name else _PLAIN
             made = _write(of, replace(choice, format=name, options=options))
-            assert made.verified is not None
-            if made.verified.problem:
-                raise engine.InputError(f"{name} would be wrong: {made.verified.problem}")
-            archive.writestr(f"{name}/{file_name(choice, format.extensions[0])}", made.data)
+            data = _true(made, verify(made.data, name, of))
+            archive.writestr(f"{name}/{file_name(choice, format.extensions[0])}", data)
         named = sorted({e.entity_type for found in of.entities.values() for e in found})
         archive.writestr("label_studio/labeling-config.xml", view_config(named))
     return out.getvalue()
@@ -205,8 +212,7 @@ def _write(of: engine.Corpus, choice: Choice) -> Written:
     out, write = BytesIO(), engine.FORMATS[choice.format].write
     assert write is not None
     report = write(of, out, choice.options)
-    checked = verify(out.getvalue(), choice.format, of)
-    return Written(out.getvalue(), report.rows, report.notes, checked)
+    return Written(out.getvalue(), report.notes)
 
 
 # ---- caches ---------------------------------------------------------------------------------
@@ -250,4 +256,10 @@ def _written(key: tuple[object, ...], _project: Project, _choice: Choice) -> Wri
     first = [document for document in of.documents if of.entities.get(document.id)]
     beginning = first[:_PREVIEW_DOCUMENTS]
     part = engine.Corpus(tuple(beginning), {d.id: of.entities[d.id] for d in beginning})
-    return replace(_write(part, _choice), rows=count(of), verified=None)
+    return replace(_write(part, _choice), is_whole=False)
+
+
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Verifying every offset")
+def _verified(key: tuple[object, ...], _project: Project, _choice: Choice) -> Verification:
+    made = written(_project, _choice)
+    return verify(made.data, _choice.format, selected(_project, _choice))

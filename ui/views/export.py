@@ -9,6 +9,7 @@ from engine import WriteOptions
 from engine.formats.label_studio import view_config
 from engine.jobs import Job
 from engine.project import Project
+from engine.verification import Verification
 from ui import parts
 from ui.highlight import bullets
 from ui.state import export as state
@@ -212,7 +213,7 @@ def show_file(project: Project, choice: state.Choice) -> None:
         f"The first {state.PREVIEW_LINES} lines:"
     )
     st.code(state.first_lines(made, choice.format), language=None)
-    show_integrity(made)
+    integrity = st.container()  # filled last: reading the file again takes the longest
     if made.notes:
         st.html(bullets(made.notes))
     ending = state.writable()[choice.format].extensions[0]
@@ -235,16 +236,18 @@ def show_file(project: Project, choice: state.Choice) -> None:
             icon=":material/folder_zip:",
         )
     show_use(choice.format, state.types(project, choice))
+    with integrity:
+        show_integrity(state.verified(project, choice) if made.is_whole else None)
 
 
-def show_integrity(made: state.Written) -> None:
+def show_integrity(verified: Verification | None) -> None:
     """Draw what reading the file again has shown."""
-    if made.verified is None:
+    if verified is None:
         st.caption("A large file: it is written, and every offset verified, when you download it.")
-    elif made.verified.problem:
-        st.error(parts.plain(f"This file would be wrong: {made.verified.problem}."))
+    elif verified.problem:
+        st.error(parts.plain(f"This file would be wrong: {verified.problem}."))
     else:
-        st.caption(f":material/verified: {parts.plain(str(made.verified))}")
+        st.caption(f":material/verified: {parts.plain(str(verified))}")
 
 
 def show_use(format: str, types: list[str]) -> None:

@@ -108,8 +108,9 @@ def show_types(project: Project, item: Item, types: list[str], order: str) -> No
     keys = review_card.type_keys(types)
     if len(types) < 2:
         return
+    more = "" if len(keys) == len(types) else " (the others are under Edit the words)"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("The words are right, but the type is", width="content")
+        st.caption(f"The words are right, but the type is{more}", width="content")
         for name, key in keys.items():
             st.button(
                 parts.plain(name),
