@@ -2,8 +2,8 @@
 
 A pid alone names nothing for long: it is given again to another process. So a process is known by
 its pid and the moment it began. Linux tells both in /proc; macOS and the BSDs through `ps`. Where
-neither answers, and for a process of another machine or container, `is_alive` says None, and the
-heartbeat that the process writes has to decide.
+neither answers (Windows), and for a process of another machine or container, `is_alive` says None:
+no signal is sent then, and the heartbeat that the process writes has to decide.
 """
 
 import contextlib

@@ -13,6 +13,7 @@ from engine.files import SourceFile
 from engine.formats import FORMATS, read_corpus
 from engine.job_plan import epochs_of
 from engine.job_requests import (
+    TRAINABLE,
     PredictRequest,
     Request,
     TrainRequest,
@@ -66,7 +67,9 @@ def find_job(project: Project, id: str) -> Job:
 
 def run_folder(job: Job, method: str) -> Path:
     """Return the folder of a method that the job trained, which `predict` can use."""
-    return job.folder / f"{method}-seed{job.request.get('seed', 0)}"
+    if method not in TRAINABLE:
+        raise InputError(f'"{method[:40]}" is not a method')
+    return job.folder / f"{method}-seed{int(job.request.get('seed', 0))}"
 
 
 def epochs(project: Project, id: str) -> pd.DataFrame:

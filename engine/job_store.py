@@ -6,6 +6,7 @@ only while the count is its own: one that was given up for dead cannot disturb i
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ from engine.text import InputError
 ACTIVE = ("queued", "running", "stopping")
 ENDED = ("cancelled", "failed", "interrupted", "done")
 RUNS = "runs"  # the folder of jobs inside a project
+# A project may come from a stranger's zip, and an id becomes the name of a folder.
+_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}", re.ASCII)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -174,6 +177,8 @@ def job_row(db: sqlite3.Connection | None, id: str) -> sqlite3.Row:
 
 def job_from(row: sqlite3.Row, folder: Path) -> Job:
     """Return the job of a row of the project in `folder`."""
+    if not _ID.fullmatch(row["id"]):
+        raise InputError(f"project.db is damaged: {row['id'][:40]!r} is no job. Delete the project")
     values = {name: row[name] for name in row.keys() if name in Job.__slots__}  # noqa: SIM118
     for name in ("created_at", "started_at", "heartbeat_at", "finished_at"):
         values[name] = moment(row[name]) if row[name] else None

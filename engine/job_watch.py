@@ -1,12 +1,19 @@
-"""Rows of jobs and living processes are brought together: who is dead, who does not stop."""
+"""Rows of jobs and living processes are brought together: who is dead, who does not stop.
+
+A process that is seen to live is believed, however old its heartbeat: the machine may have slept,
+and a second process on the same files would be worse than a late one. Only where processes cannot
+be seen (another machine, a system without /proc and ps) does the heartbeat decide.
+"""
 
 import sqlite3
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from engine.job_process import end_group, host_name, is_alive, reap
 from engine.job_store import ACTIVE, job_rows, process_from, reading_jobs, writing_jobs
 from engine.project_store import moment, now
+from engine.text import InputError
 
 STALE_SECONDS = 30.0  # without a heartbeat, where the process itself cannot be seen
 TERMINATE_SECONDS = 10.0  # after a wish to stop that was not heard
@@ -33,17 +40,17 @@ def settle(folder: Path) -> None:
             gone.append(row)
         elif row["state"] == "stopping":
             _hurry(row)
-    if not gone:
-        return
-    with writing_jobs(folder) as db:
-        for row in gone:
-            state, message = _end_of(row)
-            # Only as it was seen: its last act may have been to write how it ended.
-            db.execute(
-                "UPDATE jobs SET state = ?, message = ?, seconds_left = NULL, finished_at = ?"
-                " WHERE id = ? AND attempt = ? AND state = ?",
-                (state, message, now(), row["id"], row["attempt"], row["state"]),
-            )
+    if gone:
+        # On a full or read-only disk a project can still be looked at; the next look writes.
+        with suppress(InputError), writing_jobs(folder) as db:
+            for row in gone:
+                state, message = _end_of(row)
+                # Only as it was seen: its last act may have been to write how it ended.
+                db.execute(
+                    "UPDATE jobs SET state = ?, message = ?, seconds_left = NULL, finished_at = ?"
+                    " WHERE id = ? AND attempt = ? AND state = ?",
+                    (state, message, now(), row["id"], row["attempt"], row["state"]),
+                )
 
 
 def is_running(row: sqlite3.Row, folder: Path) -> bool:

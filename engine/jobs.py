@@ -120,7 +120,10 @@ def create(project: Project, request: Request) -> Job:
     check_room(project, request)
     at, id = now(), f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     folder = project.jobs_folder / id
-    folder.mkdir(parents=True)
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
     if isinstance(request, PredictRequest):
         # Numbered: a name from an upload never becomes a path.
         for i, file in enumerate(request.files):

@@ -447,6 +447,23 @@ def test_a_full_disk_is_said_before_the_start(project, monkeypatch):
     )
 
 
+def test_a_row_from_a_stranger_does_not_become_a_path(project):
+    job = jobs.create(project, tiny_request())
+    with writing_jobs(project.folder) as db:
+        db.execute("UPDATE jobs SET id = '../..', state = 'done'")
+    with pytest.raises(InputError, match=r"'\.\./\.\.' is no job"):
+        jobs.delete_job(project, "../..")
+    assert project.folder.exists()
+    with pytest.raises(InputError, match="is not a method"):
+        jobs.run_folder(job, "../../text")
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(project):
+    project.jobs_folder.write_text("in the way")
+    with pytest.raises(InputError, match="cannot be made: "):
+        jobs.create(project, tiny_request())
+
+
 # ---- what jobs do ---------------------------------------------------------------------------
 
 
@@ -538,6 +555,20 @@ def test_decisions_of_a_job_are_those_of_its_start(project):
     heard = []
     do_job(project, job.id, heard.append)
     assert heard == []  # the same data as before: nothing to train
+
+
+def test_the_supervised_reference_learns_from_gold(project):
+    job = done_here(project, tiny_request(methods=("supervised",)))
+    assert (job.state, list(jobs.results(project, job.id).scores)) == (
+        "done",
+        ["dictionary", "supervised"],
+    )
+    project.remove_gold()
+    job = done_here(project, tiny_request(methods=("supervised",)))
+    assert (job.state, job.message) == (
+        "failed",
+        "supervised learns from human labels, and there are none. Give gold.",
+    )
 
 
 def test_predictions_say_what_the_dictionaries_know(project):
