@@ -13,9 +13,9 @@ UI = ROOT / "ui"
 ENGINE_ORDER = [
     "settings", "text", "tokenization", "text_figures", "encoding", "files", "text_files",
     "archives", "delimited", "json_records", "folding", "dictionary", "dictionary_layouts",
-    "dictionary_records", "dictionary_files", "audit", "matching", "resolution", "distant", "changes", "coverage",
-    "candidates", "corrections", "priors", "preflight", "device", "vectors", "word_shapes",
-    "lexicon", "encoders", "subwords", "transformer", "batches", "features", "risk", "recurrence",
+    "dictionary_records", "dictionary_files", "audit", "matching", "resolution", "distant", "changes",
+    "coverage", "phrase_tables", "candidates", "corrections", "priors", "preflight", "device",
+    "vectors", "word_shapes", "lexicon", "encoders", "subwords", "transformer", "batches", "features", "risk", "recurrence",
     "tagger", "training", "confidence", "decoding", "metrics", "checking", "pool", "agreement",
     "bootstrap", "seen", "calibration", "judged", "formats", "alignment", "experiment", "runs",
     "job_process", "comparison", "curve", "speed", "project_connection", "project_store", "decisions", "review",

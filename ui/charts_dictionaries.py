@@ -25,6 +25,7 @@ def type_figure(by_type: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
         marker_color=[colors[name] for name in top["entity_type"]],
         text=[f"{count:,}" for count in top["matches"]],
         textposition="outside",
+        constraintext="none",
         cliponaxis=False,
         customdata=top[["phrases_used", "phrases"]],
         hovertemplate="%{x:,} matches of %{customdata[0]:,} phrases "
@@ -95,6 +96,7 @@ def length_figure(lengths: pd.DataFrame) -> go.Figure:
         marker_color=BARS,
         text=[f"{count:,}" for count in lengths["matches"]],
         textposition="outside",
+        constraintext="none",
         cliponaxis=False,
         customdata=lengths[["phrases", "used"]],
         hovertemplate="%{y:,} matches of %{customdata[1]:,} phrases "

@@ -23,6 +23,9 @@ PAGE_STYLE = """<style>
 .gl-step + .gl-step::before { content: "→"; position: absolute; left: -1.5rem; top: 38%;
   opacity: .6; }
 .st-key-home_cards > * { flex: 1 1 16rem; min-width: 16rem; }
+[class*="st-key-pair_"] > * { flex: 1 1 23rem; min-width: min(23rem, 100%); }
+.gl-hint { font-size: .875rem; opacity: .8; overflow-wrap: anywhere; }
+.gl-hint code { font-size: .8rem; }
 .gl-project-name { font-weight: 600; overflow-wrap: anywhere; }
 .gl-project-line { font-size: .875rem; opacity: .75; overflow-wrap: anywhere; }
 .gl-brand { font-size: 1.5rem; font-weight: 700; letter-spacing: -.01em; }

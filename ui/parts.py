@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from engine import InputError
 from engine.project import Project
@@ -147,6 +148,11 @@ def show_table(table: pd.DataFrame, columns: Mapping[str, Any], key: str, **opti
     )
 
 
+def side_by_side(name: str) -> DeltaGenerator:
+    """Return a container whose parts stand side by side, or one under another when it is narrow."""
+    return st.container(horizontal=True, gap="medium", key=f"pair_{name}")
+
+
 def figure(label: str, value: str, under: str = "", help: str | None = None) -> None:
     """Draw one figure and, under it, a line that explains it; best inside `figures()`."""
     with st.container(width=164, gap=None):
@@ -189,24 +195,25 @@ def count(number: int | None) -> str:
 def plural(number: int, noun: str) -> str:
     """Return the number with its noun.
 
-    >>> plural(1, "sentence"), plural(1204, "dictionary")
-    ('1 sentence', '1,204 dictionaries')
+    >>> plural(1, "sentence"), plural(1204, "dictionary"), plural(2, "day")
+    ('1 sentence', '1,204 dictionaries', '2 days')
     """
     if number == 1:
         return f"1 {noun}"
-    return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"
+    takes_ies = noun.endswith("y") and noun[-2] not in "aeiou"
+    return f"{number:,} {noun[:-1]}ies" if takes_ies else f"{number:,} {noun}s"
 
 
 def size(number: int) -> str:
     """Return a number of bytes as a person reads it.
 
-    >>> size(0), size(1_500), size(12_345_678)
-    ('0 kB', '2 kB', '12.3 MB')
+    >>> size(105), size(1_500), size(12_345_678)
+    ('105 B', '2 kB', '12.3 MB')
     """
     for unit, bytes_of_it in (("GB", 1e9), ("MB", 1e6)):
         if number >= bytes_of_it:
             return f"{number / bytes_of_it:.1f} {unit}"
-    return f"{number / 1e3:.0f} kB"
+    return f"{number / 1e3:.0f} kB" if number >= 1e3 else f"{number} B"
 
 
 def ago(moment: datetime, now: datetime | None = None) -> str:

@@ -73,9 +73,9 @@ def test_an_empty_project_says_what_to_do(project):
 
 
 def test_upload_limit_and_the_way_around_it_are_stated(project):
-    caption = " ".join(caption.value for caption in show(project).caption)
-    assert "Up to 200 MB a file" in caption
-    assert f"python -m engine import --project {project.id} --text corpus.jsonl" in caption
+    said = " ".join(element.value for element in show(project).html)
+    assert "Up to 200 MB a file" in said
+    assert f"python -m engine import --project {project.id} --text corpus.jsonl" in said
 
 
 def test_files_are_previewed_and_not_saved_at_once(project):

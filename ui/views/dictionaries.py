@@ -83,12 +83,22 @@ def show_charts(project: Project) -> None:
     colors = type_colors(tables.by_type["entity_type"])
     st.subheader("Matches by type", anchor=False)
     draw(charts.type_figure(tables.by_type, colors), "types")
-    left, right = st.columns(2, gap="medium")
-    with left:
+    with parts.side_by_side("dictionary_charts"):
+        show_frequent(tables, colors)
+        show_spread(tables, colors)
+
+
+def show_frequent(tables: state.ChartTables, colors: dict[str, str]) -> None:
+    """Draw the most frequent phrases by name."""
+    with st.container():
         st.subheader("The most frequent phrases", anchor=False)
         st.caption("A phrase far ahead of the others may be an everyday word.")
         draw(charts.top_figure(tables.ranks, colors), "top")
-    with right:
+
+
+def show_spread(tables: state.ChartTables, colors: dict[str, str]) -> None:
+    """Draw how matches are spread over phrases, and over their lengths."""
+    with st.container():
         st.subheader("The long tail", anchor=False)
         st.caption("Every phrase with a match, by rank; a few phrases make most of the matches.")
         draw(charts.tail_figure(tables.ranks, colors), "tail")

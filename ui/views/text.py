@@ -77,15 +77,15 @@ def show_text(project: Project) -> None:
     show_files(project)
     st.subheader("Documents", anchor=False)
     show_documents(tables)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.subheader("How long sentences are", anchor=False)
-        figure = charts_text.length_figure(tables.sentence_lengths, "Sentences")
-        st.plotly_chart(figure, key="text_chart_sentences", config=CONFIG)
-    with right:
-        st.subheader("How long documents are", anchor=False)
-        figure = charts_text.length_figure(tables.document_lengths, "Documents")
-        st.plotly_chart(figure, key="text_chart_documents", config=CONFIG)
+    with parts.side_by_side("text_lengths"):
+        with st.container():
+            st.subheader("How long sentences are", anchor=False)
+            figure = charts_text.length_figure(tables.sentence_lengths, "Sentences")
+            st.plotly_chart(figure, key="text_chart_sentences", config=CONFIG)
+        with st.container():
+            st.subheader("How long documents are", anchor=False)
+            figure = charts_text.length_figure(tables.document_lengths, "Documents")
+            st.plotly_chart(figure, key="text_chart_documents", config=CONFIG)
     parts.notes(corpus.read_corpus(project).notes)
 
 

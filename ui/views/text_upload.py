@@ -1,6 +1,7 @@
 """Add text: upload files, see how they are read, and only then save them."""
 
 from dataclasses import replace
+from html import escape
 
 import pandas as pd
 import streamlit as st
@@ -30,9 +31,10 @@ def show(project: Project) -> None:
         key=key,
         help=FORMAT_HELP,
     )
-    st.caption(
-        f"Up to {LIMITS.file_mb} MB a file. For more: "
-        f"`python -m engine import --project {project.id} --text corpus.jsonl`"
+    command = f"python -m engine import --project {project.id} --text corpus.jsonl"
+    st.html(
+        f'<div class="gl-hint">Up to {LIMITS.file_mb} MB a file. For more: '
+        f"<code>{escape(command)}</code></div>"
     )
     if files:
         with st.container(border=True):
