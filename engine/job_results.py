@@ -20,7 +20,7 @@ from engine.job_requests import (
     request_from,
     settings_of,
 )
-from engine.job_store import Job, fact_of, job_from, job_row, reading_jobs
+from engine.job_store import ACTIVE, Job, fact_of, job_from, job_row, reading_jobs
 from engine.project import Project
 from engine.settings import ReadOptions
 from engine.text import Corpus, Entity, InputError
@@ -109,13 +109,17 @@ def curve_points(project: Project, id: str) -> pd.DataFrame:
 
 
 def curve_cells(project: Project, id: str) -> pd.DataFrame:
-    """Return the cells of a curve: fraction, method, seed, state, message (why it failed)."""
-    columns = ("fraction", "method", "seed", "state", "message")
+    """Return the cells of a curve: fraction, method, seed, state, message (why it failed).
+
+    A cell that was being trained when its job ended waits for the job to be resumed: queued.
+    """
     return _table(
         project,
-        f"SELECT {', '.join(columns)} FROM job_cells WHERE job = ? ORDER BY fraction, rowid",
+        "SELECT c.fraction, c.method, c.seed, CASE WHEN c.state = 'running' AND j.state NOT IN"
+        f" {ACTIVE} THEN 'queued' ELSE c.state END, c.message FROM job_cells AS c"
+        " JOIN jobs AS j ON j.id = c.job WHERE c.job = ? ORDER BY c.fraction, c.method, c.seed",
         id,
-        columns,
+        ("fraction", "method", "seed", "state", "message"),
     )
 
 

@@ -32,6 +32,12 @@ def one_thread(monkeypatch):
     set_threads(1)
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """A job that is done in this process must not end it, however slowly it stops."""
+    monkeypatch.setattr("engine.commands.work._GRACE_SECONDS", 3600)
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """A data folder for all tests of this file."""
@@ -150,7 +156,7 @@ def test_jobs_wait_for_each_other_and_stop_when_asked(project):
     wait_for(project, first.id, lambda job: not is_alive(process_of(first.pid)))
 
 
-def test_a_stop_is_heard_while_there_are_no_batches(project, monkeypatch):
+def test_a_stop_is_heard_while_there_are_no_batches(project):
     # What is asleep here is reading, labeling or predicting there: nothing looks at a wish.
     script = (
         "import time, engine.commands.work_kinds as kinds\n"
@@ -500,6 +506,24 @@ def test_a_curve_grows_cell_by_cell_and_goes_on_where_it_was(project):
     assert heard == []  # the runs were there
     again = jobs.curve_points(project, job.id)
     assert again.drop(columns="seconds").equals(points.drop(columns="seconds"))
+
+
+def test_a_stopped_curve_keeps_its_shares(project):
+    request = jobs.CurveRequest((50, 100), ("mpn",), (0,), "quick", TINY)
+    job = jobs.create(project, request)
+
+    def cancel(_progress):
+        if len(jobs.curve_points(project, job.id)):
+            jobs.cancel(project, job.id)
+            time.sleep(1)  # until it is heard
+
+    assert do_job(project, job.id, cancel) == "cancelled"
+    assert jobs.curve_points(project, job.id)["fraction"].tolist() == [50, 50]
+    cells = jobs.curve_cells(project, job.id)
+    assert cells["state"].tolist() == ["done", "queued"]
+    jobs.requeue(project, jobs.get_job(project, job.id))
+    assert do_job(project, job.id) == "done"
+    assert jobs.curve_cells(project, job.id)["state"].tolist() == ["done", "done"]
 
 
 def test_a_share_that_cannot_be_trained_fails_alone(data):
