@@ -52,8 +52,9 @@ def _keys(labels: DistantLabels, others: tuple[str, ...]) -> npt.NDArray[np.int6
     start = labels.bounds[kept["sentence"].to_numpy()] + kept["start"].to_numpy()
     length = (kept["end"] - kept["start"]).to_numpy()
     widest = int(np.diff(labels.bounds).max(initial=0)) + 1  # a match stays in its sentence
-    place: npt.NDArray[np.int64] = start * widest + length
-    return place * max(len(number), 1) + type_numbers[kept["type"].to_numpy()]
+    of_type = type_numbers[kept["type"].to_numpy()]
+    keys: npt.NDArray[np.int64] = (start * widest + length) * max(len(number), 1) + of_type
+    return keys
 
 
 def _table(labels: DistantLabels, chosen: npt.NDArray[np.bool_]) -> pd.DataFrame:
