@@ -7,6 +7,7 @@ from engine.workspace import create_project, sample_project
 from tests.app.finished_runs import make_project
 from tests.app.pages import open_page
 from ui.state import labels as state
+from ui.views import labels_coverage
 
 TEXT = b"He had gout. Lead was found. Nothing else.\n"
 TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases")
@@ -254,6 +255,15 @@ def test_a_phrase_that_no_dictionary_holds_is_said_to_be_so(own):
 def test_coverage_tab_lists_what_may_be_missing(sample):
     missing = table(show(sample, "Coverage"), "example")
     assert missing["phrase"].tolist()[:2] == ["isotretinoin", "lithium"]
+
+
+def test_what_may_be_missing_from_a_large_text_is_looked_for_on_request(sample, monkeypatch):
+    monkeypatch.setattr(labels_coverage, "SMALL", 100)
+    page = show(sample, "Coverage")
+    assert not any("example" in of.value for of in page.dataframe)
+    page = open_page("labels", sample.id)
+    page.session_state["labels_tab"], page.session_state["labels_missing"] = "Coverage", True
+    assert "example" in table(checked(page.run()), "example")
 
 
 def test_conflicts_tab_counts_winners_losers_and_rules(sample):

@@ -8,6 +8,8 @@ from ui.chart_style import CONFIG
 from ui.palette import type_colors
 from ui.state import labels as state
 
+SMALL = 200_000  # tokens, up to which looking for missing names takes no time to speak of
+
 
 def show_coverage(project: Project) -> None:
     """Draw where the labels are, which dictionary they come from, and what may be missing."""
@@ -25,15 +27,28 @@ def show_coverage(project: Project) -> None:
     st.subheader("Matches in a sentence", anchor=False)
     figure = charts.per_sentence_figure(tables.per_sentence)
     st.plotly_chart(figure, key="chart_sentences", config=CONFIG)
-    st.subheader("Maybe missing from your dictionaries", anchor=False)
-    st.caption("Frequent in the text, unlike everyday words, and matched by nothing.")
-    missing = state.missing(project)
-    if missing.empty:
-        st.info("Nothing stands out: no name is frequent and unmatched.")
-        return
-    columns = {"phrase": "Phrase", "count": "Times", "documents": "Documents"}
-    example = st.column_config.TextColumn("Example", width="large")
-    parts.show_table(missing, {**columns, "example": example}, "table_missing")
+    show_missing(project)
+
+
+def show_missing(project: Project) -> None:
+    """Draw frequent names that nothing matched; in a large text, once they are asked for."""
+    is_small = state.coverage(project).tokens <= SMALL
+    with st.expander(
+        "Maybe missing from your dictionaries",
+        expanded=is_small,
+        key="labels_missing",
+        on_change="rerun",
+    ) as section:
+        if not section.open:
+            return
+        st.caption("Frequent in the text, unlike everyday words, and matched by nothing.")
+        missing = state.missing(project)
+        if missing.empty:
+            st.info("Nothing stands out: no name is frequent and unmatched.")
+            return
+        columns = {"phrase": "Phrase", "count": "Times", "documents": "Documents"}
+        example = st.column_config.TextColumn("Example", width="large")
+        parts.show_table(missing, {**columns, "example": example}, "table_missing")
 
 
 def show_conflicts(project: Project) -> None:
