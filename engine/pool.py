@@ -1,19 +1,16 @@
 """Entity sets of several methods become one pool of places: who marks what, side by side."""
 
-import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine.marks import EntitiesByDocument, Marks, marks_of_entities
 from engine.text import Document, Entity, entities_from_spans, spans_from_entities
-
-EntitiesByDocument = Mapping[str, Sequence[Entity]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +42,17 @@ class Pool:
         return kept
 
 
-def pool_entities(documents: Sequence[Document], sets: Mapping[str, EntitiesByDocument]) -> Pool:
-    """Return the pool of the sets' entities.
+def pool_entities(
+    documents: Sequence[Document], sets: Mapping[str, EntitiesByDocument | Marks]
+) -> Pool:
+    """Return the pool of the sets' entities, given by document or as columns.
 
     What lies outside the documents (a run may be older than the text) is left out and counted.
     """
-    gathered = _gather(documents, sets)
+    marks = {
+        name: of if isinstance(of, Marks) else marks_of_entities(of) for name, of in sets.items()
+    }
+    gathered = _gather(documents, marks)
     order = np.lexsort(gathered.rows.T[::-1])
     rows = gathered.rows[order]
     is_new = np.ones(len(rows), dtype=bool)
@@ -159,32 +161,35 @@ class _Gathered(NamedTuple):
     dropped: dict[str, int]
 
 
-def _gather(documents: Sequence[Document], sets: Mapping[str, EntitiesByDocument]) -> _Gathered:
+def _gather(documents: Sequence[Document], sets: Mapping[str, Marks]) -> _Gathered:
     number = {document.id: i for i, document in enumerate(documents)}
     lengths = np.array([*(len(document.text) for document in documents), -1])  # -1: no document
-    entities = {name: list(chain.from_iterable(of.values())) for name, of in sets.items()}
-    types = tuple(sorted({e.entity_type for of in entities.values() for e in of}))
+    types = tuple(sorted({name for marks in sets.values() for name in _used_types(marks)}))
     type_number = {name: i for i, name in enumerate(types)}
-    parts, dropped = [], {}
-    for k, (name, of) in enumerate(entities.items()):
-        sizes = [len(in_document) for in_document in sets[name].values()]
-        ids = [number.get(id, -1) for id in sets[name]]
-        rows = np.empty((len(of), 6))  # document, start, end, type, set, score
-        rows[:, 0] = np.repeat(np.array(ids, dtype=np.int64), sizes)
-        rows[:, 1], rows[:, 2] = [e.start for e in of], [e.end for e in of]
-        rows[:, 3], rows[:, 4] = [type_number[e.entity_type] for e in of], k
-        rows[:, 5] = [math.nan if e.score is None else e.score for e in of]
-        is_inside = rows[:, 2] <= lengths[rows[:, 0].astype(np.int64)]
-        dropped[name] = int(len(of) - is_inside.sum())
-        parts.append(rows[is_inside])
-    table = np.concatenate(parts) if parts else np.empty((0, 6))
+    rows, set_of, scores, dropped = [np.empty((0, 4), np.int64)], [], [np.empty(0)], {}
+    for k, (name, marks) in enumerate(sets.items()):
+        document = _translate([number.get(id, -1) for id in marks.document_ids], marks.document)
+        type_of = _translate([type_number.get(of, -1) for of in marks.types], marks.type)
+        is_inside = marks.end <= lengths[document]
+        dropped[name] = int(len(is_inside) - is_inside.sum())
+        rows.append(np.stack([document, marks.start, marks.end, type_of], axis=1)[is_inside])
+        set_of.append(np.full(int(is_inside.sum()), k))
+        scores.append(marks.score[is_inside])
     return _Gathered(
         types,
-        table[:, :4].astype(np.int64),
-        table[:, 4].astype(np.int64),
-        table[:, 5],
+        np.concatenate(rows),
+        np.concatenate([np.empty(0, np.int64), *set_of]),
+        np.concatenate(scores),
         dropped,
     )
+
+
+def _used_types(marks: Marks) -> list[str]:
+    return [marks.types[i] for i in np.unique(marks.type).tolist()]
+
+
+def _translate(codes: Sequence[int], of: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.array(codes, dtype=np.int64)[of]
 
 
 def _places(documents: Sequence[Document], rows: npt.NDArray[np.int64]) -> tuple[pd.DataFrame, int]:

@@ -1,4 +1,4 @@
-"""What is compared on the page Compare: sets of entities, their pool, and the tables about it.
+"""What is compared on the page Compare: sets of entities, chosen by run and method, in one pool.
 
 Everything is kept by what it came from: the text, the runs chosen, the labels and the gold. A
 click that changes none of these computes nothing.
@@ -7,30 +7,21 @@ click that changes none of these computes nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
-from engine.agreement import (
-    Filter,
-    changed_entities,
-    entity_counts,
-    matching_sentences,
-    types_at,
-)
+from engine import jobs
 from engine.alignment import Aligned
-from engine.bootstrap import Scored, score_pool, score_table
-from engine.decisions import judgements
+from engine.job_results import PREDICTIONS
 from engine.jobs import Job
-from engine.judged import judged_precision
-from engine.pool import EntitiesByDocument, Pool, choose, on_tokens, pool_entities
+from engine.marks import EntitiesByDocument, Marks, marks_of_labels, read_marks
+from engine.pool import Pool, on_tokens, pool_entities
 from engine.project import Project
-from engine.seen import seen_places, seen_recall
 from ui import parts
 from ui.chart_style import BARS
 from ui.palette import METHOD_COLORS
-from ui.state import corpus, findings, labels, review
+from ui.state import corpus, findings, labels
 
+Key = tuple[object, ...]
 GOLD, DICTIONARY = "gold", "dictionary"
 MOST_SETS = 8
 _KEPT = 4
@@ -124,7 +115,7 @@ def _method_name(method: str) -> str:
 class Comparison:
     """Sets of entities over one text; names are those of the pool's columns."""
 
-    key: tuple[object, ...]
+    key: Key
     chosen: tuple[Choice, ...]  # without gold
     pool: Pool  # gold first, where there is some
     gold: str | None  # its name in the pool
@@ -158,82 +149,21 @@ def compare(project: Project, chosen: Sequence[Choice], gold: Aligned | None) ->
     return _compare(key, project, tuple(chosen), gold)
 
 
-def methods_only(found: Comparison) -> Pool:
-    """Return the pool without gold."""
-    return _methods_only(found.key, found)
-
-
-def scored(project: Project, found: Comparison) -> Scored:
-    """Return the counts against gold, and their resamples."""
-    return _scored(found.key, project, found)
-
-
-def scores(project: Project, found: Comparison) -> pd.DataFrame:
-    """Return precision, recall and F1 of each set and type, with intervals."""
-    return _scores(found.key, project, found)
-
-
-def seen(project: Project, found: Comparison) -> pd.DataFrame:
-    """Return recall on gold entities that the dictionaries hold, and on others."""
-    return _seen((*found.key, project.labels_key()), project, found)
-
-
-def judged(project: Project, found: Comparison) -> pd.DataFrame:
-    """Return the precision of what people have judged, of each set."""
-    taken = findings.decisions(project)
-    last = max((decision.id for decision in taken), default=0)
-    return _judged((*found.key, len(taken), last), project, found)
-
-
-def counts(found: Comparison) -> pd.DataFrame:
-    """Return how many entities each set has, of each type ("" for all), and their mean score."""
-    return _counts(found.key, found)
-
-
-# ---- sentences ------------------------------------------------------------------------------
-
-
-def sentences_like(
-    project: Project, found: Comparison, wanted: Filter, words: str
-) -> Sequence[int]:
-    """Return the numbers of the sentences that the filter lets through and that have the words."""
-    numbers = _matching((*found.key, wanted), found, wanted)
-    if not words:
-        return numbers
-    texts, folded = corpus.sentences(project), words.casefold()
-    return [i for i in numbers if folded in texts[i].text.casefold()]
-
-
-def changed(project: Project, found: Comparison, before: str, after: str) -> pd.DataFrame:
-    """Return the entities that two sets do not share, with their words, sentence and gold type."""
-    return _changed((*found.key, before, after), project, found, (before, after))
-
-
-def send_to_review(project: Project, job: Job) -> None:
-    """Choose the queue of what this run's methods disagree on, for the page Review."""
-    review.remember(project, run=job.id, order="disagreement")
-
-
 # ---- the caches -----------------------------------------------------------------------------
 # Streamlit leaves out of the cache key what begins with an underscore.
-
-_Key = tuple[object, ...]
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Putting the runs side by side")
 def _compare(
-    key: _Key, _project: Project, _chosen: tuple[Choice, ...], _gold: Aligned | None
+    key: Key, _project: Project, _chosen: tuple[Choice, ...], _gold: Aligned | None
 ) -> Comparison:
     documents = corpus.read_corpus(_project).documents
     name = _method_name(GOLD)
-    sets: dict[str, EntitiesByDocument] = {}
+    sets: dict[str, EntitiesByDocument | Marks] = {}
     if _gold is not None:
         sets[name] = on_tokens(documents, _gold.entities)
     for choice in _chosen:
-        if choice.job is None:
-            sets[choice.name] = findings.matched(_project)
-        else:
-            sets[choice.name] = findings.results(_project, choice.job).entities[choice.method]
+        sets[choice.name] = _marks_of(_project, choice)
     colors = {c.name: METHOD_COLORS.get(c.method, BARS) for c in _chosen}
     return Comparison(
         key,
@@ -245,62 +175,17 @@ def _compare(
     )
 
 
-@st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
-def _methods_only(key: _Key, _found: Comparison) -> Pool:
-    return choose(_found.pool, _found.names)
+def _marks_of(project: Project, choice: Choice) -> Marks:
+    if choice.job is None:
+        return _matched((project.id, project.labels_key()), project)
+    return _found((project.id, choice.key, choice.job.attempt), choice.job, choice.method)
 
 
-@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Comparing with gold")
-def _scored(key: _Key, _project: Project, _found: Comparison) -> Scored:
-    assert _found.gold is not None
-    sizes = [len(document.sentences) for document in corpus.read_corpus(_project).documents]
-    bounds = np.cumsum([0, *sizes])
-    return score_pool(_found.pool, _found.gold, _found.annotated, sentences_by_document=bounds)
+@st.cache_resource(max_entries=_KEPT, show_spinner="Matching")
+def _matched(key: Key, _project: Project) -> Marks:
+    return marks_of_labels(labels.labels(_project), corpus.sentences(_project))
 
 
-@st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
-def _scores(key: _Key, _project: Project, _found: Comparison) -> pd.DataFrame:
-    return score_table(scored(_project, _found))
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner="Looking up gold in the dictionaries")
-def _seen(key: _Key, _project: Project, _found: Comparison) -> pd.DataFrame:
-    assert _found.gold is not None
-    places = seen_places(
-        _found.pool,
-        _found.gold,
-        corpus.read_corpus(_project).documents,
-        labels.dictionaries(_project),
-        _project.match_preset(),
-    )
-    return seen_recall(_found.pool, _found.gold, places)
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _judged(key: _Key, _project: Project, _found: Comparison) -> pd.DataFrame:
-    return judged_precision(methods_only(_found), judgements(findings.decisions(_project)))
-
-
-@st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
-def _counts(key: _Key, _found: Comparison) -> pd.DataFrame:
-    return entity_counts(_found.pool)
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner="Looking for what changed")
-def _changed(
-    key: _Key, _project: Project, _found: Comparison, _two: tuple[str, str]
-) -> pd.DataFrame:
-    table = changed_entities(_found.pool, *_two)
-    sentences = [corpus.sentences(_project)[i] for i in table["sentence"]]
-    places = zip(sentences, table["start"].tolist(), table["end"].tolist(), strict=True)
-    table["text"] = [s.text[start - s.start : end - s.start] for s, start, end in places]
-    table["score"] = table["score_after"].fillna(table["score_before"])
-    table["context"] = [sentence.text for sentence in sentences]
-    if _found.gold is not None:
-        table["gold"] = types_at(_found.pool, _found.gold, table)
-    return table
-
-
-@st.cache_resource(max_entries=4 * _KEPT, show_spinner=False)
-def _matching(key: _Key, _found: Comparison, _wanted: Filter) -> list[int]:
-    return matching_sentences(_found.pool, _wanted).tolist()
+@st.cache_resource(max_entries=4 * _KEPT, show_spinner="Reading the run")
+def _found(key: Key, _job: Job, _method: str) -> Marks:
+    return read_marks(jobs.run_folder(_job, _method) / PREDICTIONS)

@@ -2,34 +2,34 @@
 
 import streamlit as st
 
-from engine.agreement import agreement_matrix, combinations, confusion, found_alone
 from ui import charts_compare, charts_matrix, parts
 from ui.chart_style import CONFIG
 from ui.state import comparison as state
+from ui.state import comparison_tables as tables
 
 
 def show(found: state.Comparison) -> None:
     """Draw how far each two agree, what one alone finds, and which combinations there are."""
-    pool = state.methods_only(found)
+    made = tables.agreement(found)
     if not len(found.pool.places):
         st.info("None of these finds an entity, so there is nothing to agree on.")
         return
     if len(found.pool.names) > 1:
         st.subheader("How far they agree", anchor=False)
-        figure = charts_matrix.agreement_figure(agreement_matrix(found.pool))
+        figure = charts_matrix.agreement_figure(made.matrix)
         st.plotly_chart(figure, key="chart_agreement", config=CONFIG)
         st.caption(
             "Of all entities that either of two finds, the share that both find, with the same "
             "words and the same type."
         )
-    if len(pool.names) < 2:
+    if len(found.names) < 2:
         st.info("Choose a second method to see what each finds alone.")
         return
     st.subheader("Found only by one", anchor=False)
-    figure = charts_compare.alone_figure(found_alone(pool), found.colors)
+    figure = charts_compare.alone_figure(made.alone, found.colors)
     st.plotly_chart(figure, key="chart_alone", config=CONFIG)
     st.subheader("Found by which", anchor=False)
-    figure = charts_compare.combinations_figure(combinations(pool), found.colors)
+    figure = charts_compare.combinations_figure(made.combinations, found.colors)
     st.plotly_chart(figure, key="chart_combinations", config=CONFIG)
     st.caption(
         "Each bar is the entities that exactly the methods with a filled dot below it find"
@@ -58,7 +58,7 @@ def show_types(found: state.Comparison) -> None:
             key=f"compare_columns_{'|'.join(others)}",
             width=240,
         )
-    table = confusion(found.pool, str(rows), str(columns))
+    table = tables.confused(found, str(rows), str(columns))
     figure = charts_matrix.confusion_figure(table, str(rows), str(columns))
     st.plotly_chart(figure, key="chart_confusion", config=CONFIG)
     st.caption(

@@ -7,11 +7,12 @@ from ui import charts_compare, parts, score_table
 from ui.chart_style import CONFIG
 from ui.score_table import Cell, Group, number, share
 from ui.state import comparison as state
+from ui.state import comparison_tables as tables
 
 
 def show(project: Project, found: state.Comparison) -> None:
     """Draw counts by method and type, and the precision of what was judged."""
-    counts = state.counts(found)
+    counts = tables.counts(found)
     figure = charts_compare.counts_figure(counts, found.colors)
     st.plotly_chart(figure, key="chart_counts", config=CONFIG)
     st.caption("More is not better: what is found may be wrong. Only gold or a person can tell.")
@@ -20,7 +21,7 @@ def show(project: Project, found: state.Comparison) -> None:
         {(row["name"], row["entity_type"]): row[column] for row in counts.to_dict("records")}
         for column in ("entities", "mean_score")
     )
-    judged = state.judged(project, found)
+    judged = tables.judged(project, found)
     rows: dict[str, list[Cell]] = {}
     for row in judged.to_dict("records"):
         name = str(row["name"])

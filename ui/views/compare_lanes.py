@@ -10,6 +10,7 @@ from engine.project import Project
 from ui import lanes, parts
 from ui.palette import type_colors
 from ui.state import comparison as state
+from ui.state import comparison_tables as tables
 from ui.state import corpus
 
 PAGE_SIZE = 25
@@ -20,7 +21,7 @@ ANY = "Any"
 def show(project: Project, found: state.Comparison) -> None:
     """Draw the filters and the sentences that they let through, page by page."""
     wanted, words = show_filters(found)
-    shown = state.sentences_like(project, found, wanted, words)
+    shown = tables.sentences_like(project, found, wanted, words)
     if not shown:
         st.info("No sentence is like this. Choose other filters.", icon=":material/info:")
         return
@@ -132,5 +133,5 @@ def show_review_button(project: Project, found: state.Comparison) -> None:
         icon=":material/fact_check:",
         help="Opens Review with what the methods of this run disagree on most, one at a time.",
     ):
-        state.send_to_review(project, job)
+        tables.send_to_review(project, job)
         parts.go_to("review")

@@ -6,13 +6,16 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from engine import jobs
 from engine.alignment import Aligned
 from engine.bootstrap import difference
+from engine.job_results import run_card
 from engine.jobs import Job
 from engine.project import Project
 from ui import parts, score_table
 from ui.score_table import Cell, Group, share
 from ui.state import comparison as state
+from ui.state import comparison_tables as tables
 from ui.state import findings
 
 MOST_ROWS = 2_000  # shown; all of them are in the download
@@ -73,7 +76,7 @@ def show_scores(project: Project, found: state.Comparison, two: Sequence[state.C
     if found.gold is None:
         st.info("Without gold there are no scores to compare.", icon=":material/info:")
         return
-    table = difference(state.scored(project, found), two[0].name, two[1].name)
+    table = difference(tables.scored(project, found), two[0].name, two[1].name)
     rows = {
         SHARES[row["share"]]: [
             share(row["before"])._replace(worth=None),
@@ -132,7 +135,7 @@ def options(project: Project, choice: state.Choice) -> Mapping[str, str]:
             "matching": project.match_preset(),
         }
     job = choice.job
-    card = findings.results(project, job).cards.get(choice.method, {})
+    card = run_card(jobs.run_folder(job, choice.method))
     settings: Mapping[str, Any] = card.get("settings", {})
     learned = "yes" if job.request.get("use_decisions") else "no"
     return {
@@ -148,7 +151,7 @@ def options(project: Project, choice: state.Choice) -> Mapping[str, str]:
 def show_entities(project: Project, found: state.Comparison, two: Sequence[state.Choice]) -> None:
     """Draw the entities that only one of the two has, or that changed their type."""
     st.subheader("Changed entities", anchor=False)
-    changed = state.changed(project, found, two[0].name, two[1].name)
+    changed = tables.changed(project, found, two[0].name, two[1].name)
     if changed.empty:
         st.caption("Both find exactly the same.")
         return

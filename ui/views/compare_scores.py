@@ -8,11 +8,12 @@ from engine.project import Project
 from ui import charts_compare, score_table
 from ui.chart_style import CONFIG
 from ui.state import comparison as state
+from ui.state import comparison_tables as tables
 
 
 def show(project: Project, found: state.Comparison) -> None:
     """Draw the scores of one type or of all, then recall seen and unseen, then every type."""
-    table, scored = state.scores(project, found), state.scored(project, found)
+    table, scored = tables.scores(project, found), tables.scored(project, found)
     if not scored.counts[:, -1, 2].any():
         st.info("The gold holds no entity, so there is nothing to score against.")
         return
@@ -51,7 +52,7 @@ def show_seen(project: Project, found: state.Comparison) -> None:
     if not project.dictionary_version():
         st.info("There are no dictionaries to tell seen entities from unseen ones.")
         return
-    figure = charts_compare.seen_figure(state.seen(project, found), found.colors)
+    figure = charts_compare.seen_figure(tables.seen(project, found), found.colors)
     st.plotly_chart(figure, key="chart_seen", config=CONFIG)
     st.caption(
         "Recall on gold entities whose words the dictionaries hold under that type (seen), and on "
@@ -89,7 +90,7 @@ def show_types(table: pd.DataFrame, found: state.Comparison) -> None:
 
 def mean_scores(found: state.Comparison) -> dict[tuple[str, str], float]:
     """Return the mean score of each method's entities, by method and type."""
-    counts = state.counts(found)
+    counts = tables.counts(found)
     return {
         (name, entity_type or ALL_TYPES): mean
         for name, entity_type, mean in zip(
