@@ -1,5 +1,6 @@
 """What a job has found so far, or left behind: epochs, priors, points, entities, its log."""
 
+import csv
 import json
 import os
 from collections.abc import Mapping
@@ -178,9 +179,37 @@ def results(project: Project, id: str) -> Results:
 
 def read_entities(path: Path) -> dict[str, tuple[Entity, ...]]:
     """Return the entities of a predictions file by document id."""
-    read = FORMATS["entities"].read
-    assert read is not None
-    return dict(read(SourceFile(path.name, path.read_bytes()), ReadOptions()).entities)
+    try:
+        return _read_own(path)
+    except (ValueError, IndexError, csv.Error):  # not as a job writes it; the reader says why
+        read = FORMATS["entities"].read
+        assert read is not None
+        return dict(read(SourceFile(path.name, path.read_bytes()), ReadOptions()).entities)
+
+
+def _read_own(path: Path) -> dict[str, tuple[Entity, ...]]:
+    """The same, four times as fast, for the columns that a job fills."""
+    found: dict[str, list[Entity]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        header = next(rows)
+        names = ("doc_id", "start", "end", "label", "score", "method", "run_id")
+        id, start, end, label, score, method, run_id = map(header.index, names)
+        for row in rows:
+            value = float(row[score]) if row[score] else None
+            if (value is not None and not 0 <= value <= 1) or not row[id] or not row[label]:
+                raise ValueError("not a row of ours")
+            found.setdefault(row[id], []).append(
+                Entity(
+                    int(row[start]),
+                    int(row[end]),
+                    row[label],
+                    value,
+                    row[method],
+                    run_id=row[run_id],
+                )
+            )
+    return {id: tuple(of) for id, of in found.items()}
 
 
 def predicted_corpus(project: Project, id: str) -> Corpus:

@@ -7,9 +7,10 @@ accepting one of them settles the others.
 
 import hashlib
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from engine.text import Document, Entity
@@ -63,10 +64,11 @@ def make_items(
 
     `found` is by method, the most trusted first: of overlapping items, its own comes first.
     """
+    methods, is_known = tuple(found), cache(is_known)  # a surface comes many times
     items = []
     for document in documents:
         for group in _groups(document, found):
-            items += _items(document, group, tuple(found), is_known)
+            items += _items(document, group, methods, is_known)
     return items
 
 
@@ -104,6 +106,8 @@ def _items(
     first: dict[tuple[int, int, str], tuple[int, Entity]] = {}
     for rank, entity in sorted(group, key=lambda pair: (pair[0], pair[1].start)):
         first.setdefault((entity.start, entity.end, entity.entity_type), (rank, entity))
+    # Nearly everywhere all who find something find the same, and need not be compared.
+    opinions = _same_opinions(group, methods) if len(first) == 1 else None
     items = []
     for rank, entity in first.values():
         text = document.text[entity.start : entity.end]
@@ -116,7 +120,7 @@ def _items(
                 entity.entity_type,
                 methods[rank],
                 entity.score,
-                tuple(_opinion(name, i, group, entity) for i, name in enumerate(methods)),
+                opinions or _opinions(group, methods, entity),
                 group[0][1].start,
                 is_known(text),
             )
@@ -124,15 +128,28 @@ def _items(
     return items
 
 
-def _opinion(method: str, rank: int, group: Sequence[tuple[int, Entity]], item: Entity) -> Opinion:
-    """The method's entity that shares most with the item, and sticks out of it least."""
+def _same_opinions(
+    group: Sequence[tuple[int, Entity]], methods: Sequence[str]
+) -> tuple[Opinion, ...]:
+    found = dict(group)
+    return tuple(Opinion(name, found.get(rank)) for rank, name in enumerate(methods))
+
+
+def _opinions(
+    group: Sequence[tuple[int, Entity]], methods: Sequence[str], item: Entity
+) -> tuple[Opinion, ...]:
+    """For each method its entity that shares most with the item, and sticks out of it least."""
 
     def fit(entity: Entity) -> tuple[int, int, bool]:
         shared = min(item.end, entity.end) - max(item.start, entity.start)
         return (shared, entity.start - entity.end, entity.entity_type == item.entity_type)
 
-    theirs = [e for r, e in group if r == rank and e.start < item.end and item.start < e.end]
-    return Opinion(method, max(theirs, key=fit, default=None))
+    best: dict[int, Entity] = {}
+    for rank, entity in group:
+        overlaps = entity.start < item.end and item.start < entity.end
+        if overlaps and (rank not in best or fit(entity) > fit(best[rank])):
+            best[rank] = entity
+    return tuple(Opinion(name, best.get(rank)) for rank, name in enumerate(methods))
 
 
 # ---- orders ---------------------------------------------------------------------------------
@@ -165,13 +182,16 @@ def make_queue(items: Sequence[Item], order: str, seed: int = 0) -> list[Item]:
 
 def disagreement(item: Item) -> float:
     """Return the entropy of the opinions in bits: 0 when all agree, 1 for one against one."""
-    voters = [o for o in item.opinions if o.entity is not None or o.method != DICTIONARY]
-    votes = Counter(
-        opinion.entity and (opinion.entity.start, opinion.entity.end, opinion.entity.entity_type)
-        for opinion in voters
-    )
-    shares = [count / len(voters) for count in votes.values()]
-    return -sum(share * math.log2(share) for share in shares) + 0.0  # no minus zero
+    votes = [
+        entity and (entity.start, entity.end, entity.entity_type)
+        for method, entity in item.opinions
+        if entity is not None or method != DICTIONARY
+    ]
+    distinct = set(votes)
+    if len(distinct) < 2:
+        return 0.0
+    shares = [votes.count(vote) / len(votes) for vote in distinct]
+    return -sum(share * math.log2(share) for share in shares)
 
 
 def rejections(item: Item) -> float:
@@ -208,16 +228,18 @@ def _ranked(items: Sequence[Item], worth: Callable[[Item], float]) -> list[Item]
 
 def _doubtful_matches(items: Sequence[Item]) -> list[Item]:
     """Dictionary matches that most methods reject; among equals, phrases rejected everywhere."""
-    matches = [item for item in items if _is_match(item)]
+    matches = [(item, rejections(item)) for item in items if _is_match(item)]
     by_phrase: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-    for item in matches:
-        by_phrase[item.text.casefold(), item.entity_type].append(rejections(item))
+    for item, rejected in matches:
+        by_phrase[item.text.casefold(), item.entity_type].append(rejected)
 
-    def worth(item: Item) -> tuple[float, float]:
+    def worth(match: tuple[Item, float]) -> tuple[float, float]:
+        item, rejected = match
         of_phrase = by_phrase[item.text.casefold(), item.entity_type]
-        return (rejections(item), sum(of_phrase) / len(of_phrase))
+        return (rejected, sum(of_phrase) / len(of_phrase))
 
-    return sorted((item for item in matches if rejections(item) > 0), key=worth, reverse=True)
+    doubtful = sorted((match for match in matches if match[1] > 0), key=worth, reverse=True)
+    return [item for item, _ in doubtful]
 
 
 def _is_match(item: Item) -> bool:
