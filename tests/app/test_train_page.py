@@ -1,10 +1,12 @@
 """The Train page before, while and after a run; rows of jobs are written as their process does."""
 
+import shlex
 import time
 
 import pytest
 
 from engine import InputError, SourceFile, jobs
+from engine.__main__ import make_parser
 from engine.job_reports import Report
 from engine.job_store import writing_jobs
 from engine.workspace import create_project, sample_project
@@ -125,7 +127,7 @@ def test_what_was_chosen_is_what_is_started(started):
     checked(page.run())
     assert page.code[-1].value == (
         "python -m engine train --project sample --preset quick --methods mpu,conf_mpu --seed 7 "
-        "--set epochs=3 --set confidence_threshold=0.7 --set loss=gce"
+        "--set epochs=3 confidence_threshold=0.7 loss=gce"
     )
     checked(page.button(key="train_start").click().run())
     assert started == [
@@ -187,6 +189,7 @@ def test_decisions_can_be_learned_from(started):
     project.add_decision("review", "notes", 40, 44, "Chemical", "unsure", surface="Lead")
     page = show(project)
     assert page.checkbox(key="train_decisions").label == "Learn from 1 decision of yours"
+    assert page.code[-1].value.endswith("--use-decisions")
     page.button(key="train_start").click().run()
     assert started[0].use_decisions
 
@@ -218,6 +221,7 @@ def edit_priors(page, project, *values):
 def test_given_priors_are_trained_with(started):
     project = make_small_project()
     page = checked(edit_priors(show(project), project, 12.5, 20.0))
+    assert page.code[-1].value.endswith("--preset balanced --priors Disease=0.125 Drug=0.2")
     page.button(key="train_start").click().run()
     assert started[0].priors == {"Disease": 0.125, "Drug": 0.2}
 
@@ -466,3 +470,17 @@ def test_pages_stay_within_reach_while_rows_are_written():
         page = open_page("train", project.id).run()
     assert not page.exception
     report.finish("done")
+
+
+def test_the_command_shown_is_one_that_the_command_line_takes():
+    request = jobs.TrainRequest(
+        ("mpn",), "quick", settings={"epochs": 3}, seed=7, priors={"Drug": 0.1}, use_decisions=True
+    )
+    words = shlex.split(train.command_line(make_project(), request))
+    options = make_parser().parse_args(words[3:])
+    assert (options.preset, options.methods, options.seed) == ("quick", "mpn", 7)
+    assert (options.set, options.priors, options.use_decisions) == (
+        ["epochs=3"],
+        ["Drug=0.1"],
+        True,
+    )

@@ -225,6 +225,6 @@ def show_foot(project: Project, gold: Aligned | None) -> None:
 
 
 def command_line(project: Project) -> str:
-    """Return the command that makes the same labels."""
+    """Return the command that makes the same labels; the project brings its own preset."""
     words = ["python", "-m", "engine", "label", "--project", project.id]
-    return shlex.join([*words, "--match", project.match_preset(), "--out", "entities.csv"])
+    return shlex.join([*words, "--out", "entities.csv"])

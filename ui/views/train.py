@@ -155,6 +155,10 @@ def command_line(project: Project, request: TrainRequest) -> str:
         words += ["--methods", ",".join(request.methods)]
     if request.seed:
         words += ["--seed", str(request.seed)]
-    for name, value in request.settings.items():
-        words += ["--set", f"{name}={value}"]
+    if request.settings:
+        words += ["--set", *(f"{name}={value}" for name, value in request.settings.items())]
+    if request.priors:
+        words += ["--priors", *(f"{name}={value:g}" for name, value in request.priors.items())]
+    if request.use_decisions:
+        words.append("--use-decisions")
     return shlex.join(words)
