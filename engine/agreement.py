@@ -140,16 +140,21 @@ def changed_entities(pool: Pool, before: str, after: str) -> pd.DataFrame:
     """
     two = choose(pool, [before, after])
     two = keep_places(two, disputed(two))
-    types = np.array([*two.types, ""], dtype=object)
     keys = ["document", "sentence", "start", "end"]
-    table = two.places[keys].copy()
+    stretches = two.places[["document", "start", "end"]].to_numpy()
+    is_new = np.ones(len(stretches), dtype=bool)
+    is_new[1:] = (stretches[1:] != stretches[:-1]).any(axis=1)
+    first = np.flatnonzero(is_new)
+    table = two.places[keys].iloc[first].reset_index(drop=True)
+    types, number = np.array([*two.types, ""], dtype=object), two.places["type"].to_numpy()
     for i, side in enumerate(("before", "after")):
-        table[side] = types[np.where(two.found[:, i], two.places["type"].to_numpy(), -1)]
-        table[f"score_{side}"] = two.scores[:, i]
-    # At one stretch a side has one type at most, and "" comes before every name.
-    table = table.groupby(keys, sort=True, as_index=False).max()
+        # At one stretch a side has one type at most; -1 stands for none and is less than any.
+        own = np.where(two.found[:, i], number, -1)
+        table[side] = types[np.maximum.reduceat(own, first) if len(first) else first]
+        scores = np.fmax.reduceat(two.scores[:, i], first) if len(first) else first
+        table[f"score_{side}"] = np.asarray(scores, dtype=np.float64)
     ids = np.array([*two.document_ids, ""], dtype=object)
-    table["document"] = ids[table["document"].to_numpy(dtype=np.int64)]
+    table["document"] = ids[table["document"].to_numpy()]
     return table[[*keys, "before", "after", "score_before", "score_after"]]
 
 

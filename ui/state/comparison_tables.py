@@ -114,9 +114,24 @@ def sentences_like(
     return [i for i in numbers if folded in texts[i].text.casefold()]
 
 
-def changed(project: Project, found: Comparison, before: str, after: str) -> pd.DataFrame:
-    """Return the entities that two sets do not share, with their words, sentence and gold type."""
-    return _changed((*found.key, before, after), project, found, (before, after))
+def changed(found: Comparison, before: str, after: str) -> pd.DataFrame:
+    """Return the entities that two sets do not share, with their gold type where gold is there."""
+    return _changed((*found.key, before, after), found, (before, after))
+
+
+def with_words(project: Project, changes: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of `changed` with their words and sentence.
+
+    Sentences are long: this is for the rows that are shown, or for the one download of all.
+    """
+    texts = corpus.sentences(project)
+    sentences = [texts[i] for i in changes["sentence"].tolist()]
+    places = zip(sentences, changes["start"].tolist(), changes["end"].tolist(), strict=True)
+    return changes.assign(
+        text=[s.text[start - s.start : end - s.start] for s, start, end in places],
+        score=changes["score_after"].fillna(changes["score_before"]),
+        context=[sentence.text for sentence in sentences],
+    )
 
 
 def send_to_review(project: Project, job: Job) -> None:
@@ -191,17 +206,9 @@ def _counts(key: Key, _found: Comparison) -> pd.DataFrame:
     return entity_counts(_found.pool)
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner="Looking for what changed")
-def _changed(
-    key: Key, _project: Project, _found: Comparison, _two: tuple[str, str]
-) -> pd.DataFrame:
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _changed(key: Key, _found: Comparison, _two: tuple[str, str]) -> pd.DataFrame:
     table = changed_entities(_found.pool, *_two)
-    texts = corpus.sentences(_project)
-    sentences = [texts[i] for i in table["sentence"].tolist()]
-    places = zip(sentences, table["start"].tolist(), table["end"].tolist(), strict=True)
-    table["text"] = [s.text[start - s.start : end - s.start] for s, start, end in places]
-    table["score"] = table["score_after"].fillna(table["score_before"])
-    table["context"] = [sentence.text for sentence in sentences]
     if _found.gold is not None:
         table["gold"] = types_at(_found.pool, _found.gold, table)
     return table

@@ -18,7 +18,7 @@ from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 from ui.state import findings
 
-MOST_ROWS = 2_000  # shown; all of them are in the download
+MOST_ROWS = 1_000  # shown; all of them are in the download
 SHARES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 
 
@@ -151,7 +151,7 @@ def options(project: Project, choice: state.Choice) -> Mapping[str, str]:
 def show_entities(project: Project, found: state.Comparison, two: Sequence[state.Choice]) -> None:
     """Draw the entities that only one of the two has, or that changed their type."""
     st.subheader("Changed entities", anchor=False)
-    changed = tables.changed(project, found, two[0].name, two[1].name)
+    changed = tables.changed(found, two[0].name, two[1].name)
     if changed.empty:
         st.caption("Both find exactly the same.")
         return
@@ -171,13 +171,14 @@ def show_entities(project: Project, found: state.Comparison, two: Sequence[state
         "document": "Document",
         "context": "Sentence",
     }
-    parts.show_table(changed.head(MOST_ROWS), columns, "table_changed")
+    shown = tables.with_words(project, changed.head(MOST_ROWS))
+    parts.show_table(shown, columns, "table_changed")
     more = len(changed) - MOST_ROWS
     if more > 0:
         st.caption(f"{more:,} more are in the download.")
     st.download_button(
         "Download changed entities (CSV)",
-        data=lambda: changed.to_csv(index=False).encode(),
+        data=lambda: tables.with_words(project, changed).to_csv(index=False).encode(),
         file_name="changed-entities.csv",
         mime="text/csv",
         key="download_changed",
