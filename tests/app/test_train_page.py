@@ -453,7 +453,7 @@ def test_a_tiny_run_goes_from_start_to_its_scores(monkeypatch):
     monkeypatch.setattr(train_form, "show", lambda project: (tiny_request(methods=("mpn",)), ""))
     page = show(project)
     checked(page.button(key="train_start").click().run())
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 240
     while (job := jobs.list_jobs(project)[0]).is_active and time.monotonic() < deadline:
         checked(page.run())
         time.sleep(0.5)
