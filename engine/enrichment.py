@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
 import pandas as pd
@@ -76,6 +77,23 @@ def known_phrases(dictionaries: Iterable[Dictionary], default: MatchOptions) -> 
             for options in {**phrases, **acronyms}
         }
     )
+
+
+def mark_known(
+    documents: Iterable[Document], entities: Mapping[str, Sequence[Entity]], known: KnownPhrases
+) -> dict[str, tuple[Entity, ...]]:
+    """Return the entities with `in_dictionary` filled in where it was left open."""
+    is_known = cache(known.__contains__)  # a surface comes many times
+    return {
+        document.id: tuple(
+            entity
+            if entity.in_dictionary is not None
+            else replace(entity, in_dictionary=is_known(document.text[entity.start : entity.end]))
+            for entity in entities[document.id]
+        )
+        for document in documents
+        if document.id in entities
+    }
 
 
 # ---- candidates -----------------------------------------------------------------------------

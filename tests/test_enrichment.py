@@ -9,6 +9,7 @@ from engine.enrichment import (
     dictionary_candidates,
     fold_surface,
     known_phrases,
+    mark_known,
 )
 from engine.settings import MATCH_PRESETS
 from engine.text import Entity
@@ -83,6 +84,16 @@ def test_a_muted_phrase_and_a_disabled_dictionary_are_not_missing():
     muted = mute(DICTIONARY, [("gout", "Disease")])
     assert "gout" in known_phrases([muted], BALANCED)
     assert "gout" in known_phrases([Dictionary("x", DICTIONARY.phrases, is_enabled=False)], LOOSE)
+
+
+def test_entities_are_marked_as_known_where_nothing_says_so():
+    document = make_document("d", "Gout, rash, lead.")
+    gout, rash = Entity(0, 4, "Disease", 0.9), Entity(6, 10, "Disease", 0.9)
+    matched = Entity(12, 16, "Chemical", in_dictionary=True)
+    known = known_phrases([DICTIONARY], BALANCED)
+    marked = mark_known([document], {"d": (gout, rash, matched)}, known)
+    assert [entity.in_dictionary for entity in marked["d"]] == [True, False, True]
+    assert mark_known([document], {}, known) == {}
 
 
 def test_a_dictionarys_own_options_decide_what_it_holds():

@@ -8,9 +8,11 @@ from engine import jobs
 from engine.commands.inputs import named_project
 from engine.commands.terminal import say, write_file
 from engine.distant import dictionary_entities, label
+from engine.enrichment import known_phrases, mark_known
 from engine.formats.writing import writable_format
 from engine.project import Project
 from engine.reviewed import reviewed_entities
+from engine.settings import MATCH_PRESETS
 from engine.text import Corpus, Entity, InputError
 from engine.workspace import write_project_zip
 
@@ -35,14 +37,16 @@ def export_command(options: argparse.Namespace) -> None:
 def _entities(project: Project, corpus: Corpus, options: argparse.Namespace) -> Entities:
     if options.dictionary_labels:
         return _matched(project, corpus)
+    known = known_phrases(project.dictionaries(), MATCH_PRESETS[project.match_preset()])
     if not options.reviewed:
-        return _found(project, options)
+        return mark_known(corpus.documents, _found(project, options), known)
     has_run = options.job or any(job.state == "done" for job in jobs.list_jobs(project, "train"))
-    return reviewed_entities(
+    reviewed = reviewed_entities(
         project.review_effect(corpus.documents),
         _found(project, options) if has_run else {},
         _matched(project, corpus),
     )
+    return mark_known(corpus.documents, reviewed, known)
 
 
 def _matched(project: Project, corpus: Corpus) -> Entities:

@@ -127,6 +127,7 @@ def test_each_kind_of_entities_is_offered_only_where_there_is_some(project):
 def test_files_hold_what_was_chosen(project, run):
     of_run = export.whole_file(project, Choice(RUN, run, "conf_mpu"))
     assert surfaces(of_run) == ["gout", "chronic kidney disease", "Nothing"]
+    assert [row["in_dictionary"] for row in rows(of_run)] == ["true", "false", "false"]
     assert surfaces(export.whole_file(project, Choice(DICTIONARY))) == ["gout", "Lead"]
     assert surfaces(export.whole_file(project, Choice(GOLD))) == ["gout"]
 

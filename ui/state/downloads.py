@@ -26,7 +26,7 @@ from ui.highlight import Line, marks
 from ui.palette import type_colors
 from ui.report import Figure, MethodRow, Report, TypeRow, make_report
 from ui.state import comparison as compared
-from ui.state import corpus, export, findings, labels
+from ui.state import comparison_tables, corpus, export, findings, labels
 
 _LEFT_OUT = ("checkpoint", ".")  # beginnings of the names of files that a bundle does without
 _SENTENCES = 50
@@ -169,7 +169,7 @@ def _method_rows(project: Project, job: Job | None) -> list[MethodRow]:
     if aligned is None or not chosen:
         return rows
     comparison = compared.compare(project, chosen, aligned)
-    scores = compared.scores(project, comparison)
+    scores = comparison_tables.scores(project, comparison)
     overall = scores[scores["entity_type"] == ALL_TYPES].set_index("name")
     columns = ["precision", "recall", "f1", "f1_low", "f1_high"]
     return [

@@ -13,6 +13,7 @@ import streamlit as st
 
 import engine
 from engine import WriteOptions, jobs
+from engine.enrichment import mark_known
 from engine.formats import Format
 from engine.formats.label_studio import view_config
 from engine.jobs import Job
@@ -239,6 +240,8 @@ def _selected(key: tuple[object, ...], _project: Project, _choice: Choice) -> en
         for document in documents
         if document.id in found or _choice.what != GOLD
     }
+    if _choice.what in (RUN, REVIEWED):
+        kept = mark_known(documents, kept, findings.known(_project))
     return engine.Corpus(documents, kept)
 
 
