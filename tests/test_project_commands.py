@@ -3,13 +3,17 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from engine import jobs
 from engine.__main__ import main
 from engine.device import set_threads
+from engine.files import read_source
 from engine.job_store import writing_jobs
+from engine.settings import LIMITS
+from engine.text import InputError
 from engine.workspace import list_projects, open_project
 from tests.small_project import PRIORS, TINY, make_small_project
 
@@ -93,6 +97,15 @@ def test_import_adds_to_a_project(capsys, folder):
         0,
         f'2 documents, 9 tokens and 2 phrases in project {id} ("My notes").\n',
     )
+
+
+def test_a_file_too_large_for_the_browser_is_imported(capsys, folder, monkeypatch):
+    size = (folder / "notes.jsonl").stat().st_size / 1e6
+    monkeypatch.setattr(read_source, "__defaults__", (replace(LIMITS, file_mb=size / 2),))
+    with pytest.raises(InputError, match="the limit is"):
+        read_source(folder / "notes.jsonl")
+    assert main(["import", "--create", "Large", "--text", "notes.jsonl"]) == 0
+    assert "1 documents" in capsys.readouterr().out
 
 
 def test_a_file_that_cannot_be_read_leaves_no_project(capsys, folder):

@@ -2,13 +2,18 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.commands.inputs import named_project
 from engine.commands.terminal import note_all, read_options, say
 from engine.files import SourceFile, read_source
 from engine.project import Project
+from engine.settings import LIMITS
 from engine.text import InputError
 from engine.workspace import create_project, delete_project, import_project_zip
+
+# The limit on one file is the browser's; here a project's own is the only one.
+_LIMITS = replace(LIMITS, file_mb=LIMITS.project_mb)
 
 
 def import_command(options: argparse.Namespace) -> None:
@@ -18,7 +23,7 @@ def import_command(options: argparse.Namespace) -> None:
         say(f'Project {project.id} ("{project.name}") was made from {options.zip}.')
         return
     texts, dictionaries, gold = (
-        [read_source(path) for path in paths]
+        [read_source(path, _LIMITS) for path in paths]
         for paths in (options.text, options.dictionary, options.gold)
     )
     if not (texts or dictionaries or gold) and not options.create:
