@@ -140,6 +140,7 @@ def show_choice(
             offered,
             selection_mode="multi",
             default=offered,
+            wrap=True,
             format_func=lambda method: parts.METHOD_NAMES.get(str(method), str(method)),
             key=f"compare_methods_{'_'.join(offered)}",
             persist_state="session",

@@ -28,16 +28,18 @@ def show(project: Project) -> CurveRequest:
             default=DEFAULT_SHARES,
             format_func=lambda share: f"{share} %",
             key="curves_shares",
+            wrap=True,
             persist_state="session",
             help="Nested: 40 % begins with the phrases of 20 %, in the order of the dictionary.",
         )
         chosen = st.pills(
             "Methods",
-            list(reversed(METHODS)),
+            list(METHODS),
             selection_mode="multi",
             default=list(METHODS),
             format_func=lambda method: parts.METHOD_NAMES.get(str(method), str(method)),
             key="curves_methods",
+            wrap=True,
             persist_state="session",
             help="Dictionary matching is always in the plot; it needs no training.",
         )
