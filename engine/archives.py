@@ -3,14 +3,17 @@
 import io
 import re
 import zipfile
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from engine.files import ZIP_DAMAGE, SourceFile, is_zip, write_error
+from engine.files import ZIP_DAMAGE, Source, SourceFile, is_zip, write_error
 from engine.settings import LIMITS, Limits
 from engine.text import InputError
+from engine.text_files import PathSource
 
 # What desktops put into archives on their own.
 _CLUTTER = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
@@ -34,6 +37,44 @@ def unzip(file: SourceFile, limits: Limits = LIMITS) -> list[SourceFile]:
         if is_zip(inner):
             raise InputError(_archive_inside(file.name, inner.name))
     return files
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of an archive, packed until it is read."""
+
+    archive: Source
+    info: zipfile.ZipInfo
+
+    @property
+    def name(self) -> str:
+        return self.info.filename
+
+    @property
+    def size(self) -> int:
+        return self.info.file_size
+
+    def open(self) -> IO[bytes]:
+        path = self.archive.path if isinstance(self.archive, PathSource) else self.archive.open()
+        # The archive stays open for as long as its member is read.
+        with zipfile.ZipFile(path) as archive:
+            return archive.open(self.info)
+
+
+def packed_members(file: Source, limits: Limits = LIMITS) -> list[Member]:
+    """Return the files of an archive, still packed, after the checks of `unzip`.
+
+    Everything is unpacked once and forgotten, to see that it can be.
+    """
+    with file.open() as stream, _opened(file.name, stream) as archive:
+        members = _checked_members(file.name, archive, limits)
+        for _, chunks in _contents(file.name, archive, members, limits):
+            deque(chunks, maxlen=0)
+    packed = [Member(file, member) for member in members]
+    for inner in packed:
+        if is_zip(inner):
+            raise InputError(_archive_inside(file.name, inner.name))
+    return packed
 
 
 def unzip_to(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from engine.encoding import (
     AROUND,
@@ -46,6 +46,7 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"SQLite format 3\0", "a SQLite database"),
     (b"\x7fELF", "a program"),
 )
+_SIGNATURE_BYTES = 32  # none is longer
 _ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 # What zipfile raises over bytes that are not as they should be.
 ZIP_DAMAGE = (
@@ -53,6 +54,18 @@ ZIP_DAMAGE = (
     ValueError,
 )  # fmt: skip
 _OFFICE_MEMBERS = {"word/": "a Word file", "xl/": "an Excel file", "ppt/": "a PowerPoint file"}
+
+
+class Source(Protocol):
+    """Where the bytes of a file are, to be read as often as needed."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def open(self) -> IO[bytes]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +151,21 @@ def _decode(file: SourceFile, encoding: str | None) -> Decoded:
         return _decode_windows_1252(file, error.start)
 
 
-def refuse_binary(file: SourceFile) -> None:
+def refuse_binary(file: Source) -> None:
     """Raise InputError when the bytes are a known binary format under a text name."""
-    for signature, kind in _SIGNATURES:
-        if file.data.startswith(signature):
-            raise InputError(_wrong_type(file.name, kind))
-    if file.data.startswith(_ZIP_SIGNATURES):
-        raise InputError(_wrong_type(file.name, _zip_kind(file.data)))
+    with file.open() as stream:
+        head = stream.read(_SIGNATURE_BYTES)
+        for signature, kind in _SIGNATURES:
+            if head.startswith(signature):
+                raise InputError(_wrong_type(file.name, kind))
+        if head.startswith(_ZIP_SIGNATURES):
+            raise InputError(_wrong_type(file.name, _zip_kind(stream)))
 
 
-def is_zip(file: SourceFile) -> bool:
+def is_zip(file: Source) -> bool:
     """Return whether `file` is an archive to be opened (an Office file is not)."""
-    return file.data.startswith(_ZIP_SIGNATURES) and _zip_kind(file.data) == "a zip archive"
+    with file.open() as stream:
+        return stream.read(4).startswith(_ZIP_SIGNATURES) and _zip_kind(stream) == "a zip archive"
 
 
 @contextmanager
@@ -256,9 +272,9 @@ def _wrong_type(name: str, kind: str) -> str:
     )
 
 
-def _zip_kind(data: bytes) -> str:
+def _zip_kind(stream: IO[bytes]) -> str:
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(stream) as archive:
             names = archive.namelist()[:200]
     except ZIP_DAMAGE:
         return "a zip archive"

@@ -222,15 +222,20 @@ class Fitted:
 
     @property
     def notes(self) -> list[str]:
-        return [
-            f"{count} {what}"
-            for count, what in (
-                (len(self.snapped), "entities began or ended inside a token; widened to it"),
-                (len(self.cut), "entities ran past the end of a sentence; cut there"),
-                (len(self.dropped), "entities left out: inside a longer one, or on no token"),
-            )
-            if count
-        ]
+        return fit_notes(len(self.snapped), len(self.cut), len(self.dropped))
+
+
+def fit_notes(snapped: int, cut: int, dropped: int) -> list[str]:
+    """Return what is told about entities that were changed to fit tokens."""
+    return [
+        f"{count} {what}"
+        for count, what in (
+            (snapped, "entities began or ended inside a token; widened to it"),
+            (cut, "entities ran past the end of a sentence; cut there"),
+            (dropped, "entities left out: inside a longer one, or on no token"),
+        )
+        if count
+    ]
 
 
 def spans_from_entities(document: Document, entities: Iterable[Entity]) -> Fitted:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple
 
 from engine.encoding import (
     AROUND,
@@ -21,7 +21,7 @@ from engine.encoding import (
     read_as_windows_1252,
     wrong_encoding,
 )
-from engine.files import SourceFile, decode, refuse_binary, refuse_large
+from engine.files import Source, SourceFile, decode, refuse_binary, refuse_large
 from engine.text import InputError
 
 ANY_END, NEWLINE = "", "\n"  # what ends a line: "\r", "\n" and "\r\n", or "\n" alone
@@ -32,18 +32,6 @@ _LINES = {
 _CHUNK = 1 << 20  # bytes decoded at a time
 # Codecs that decode a file piece by piece to something else than at once, or never.
 _WHOLE_ONLY = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"))
-
-
-class Source(Protocol):
-    """Where the bytes of a file are; a SourceFile is one that holds them."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def size(self) -> int: ...
-
-    def open(self) -> IO[bytes]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +133,7 @@ def stored_text(source: Source, encoding: str | None = None) -> Text:
         return held_text(read_whole(source), encoding)
     if not any(chunk.strip() for chunk in _chunks(source)):
         raise empty_file(source.name, source.size)
-    refuse_binary(SourceFile(source.name, head))
+    refuse_binary(source)
     found, notes = _decide(source, head, encoding)
     opened = partial(_opened, source, _codec(found, head))
 

@@ -9,10 +9,11 @@ from engine.files import SourceFile
 
 @dataclass(frozen=True)
 class Dribble:
-    """A source of at most `most` bytes a read."""
+    """A source of at most `most` bytes a read, which may claim to be larger than it is."""
 
     file: SourceFile
     most: int
+    claimed: int | None = None
 
     @property
     def name(self) -> str:
@@ -20,7 +21,7 @@ class Dribble:
 
     @property
     def size(self) -> int:
-        return self.file.size
+        return self.file.size if self.claimed is None else self.claimed
 
     def open(self) -> IO[bytes]:
         return io.BufferedReader(_Raw(self.file.data, self.most), buffer_size=1)
@@ -32,6 +33,12 @@ class _Raw(io.RawIOBase):
 
     def readable(self) -> bool:
         return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._stream.seek(offset, whence)
 
     def readinto(self, buffer) -> int:
         piece = self._stream.read(min(len(buffer), self._most))

@@ -18,11 +18,11 @@ ENGINE_ORDER = [
     "device", "vectors", "word_shapes", "lexicon", "encoders", "subwords", "transformer",
     "batches", "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
     "metrics", "checking", "marks", "pool", "agreement", "bootstrap", "seen", "calibration",
-    "judged", "formats", "alignment", "experiment", "runs", "job_process", "comparison", "curve",
-    "speed", "project_connection", "project_store", "decisions", "review", "review_progress",
-    "enrichment", "summaries", "dictionary_writing", "verification", "corpus_cache",
-    "dictionary_versions", "project_files", "project_text", "project_gold", "project",
-    "project_zip", "workspace", "reviewed", "job_requests", "job_store", "job_plan", "job_watch",
+    "judged", "formats", "streaming", "alignment", "experiment", "runs", "job_process",
+    "comparison", "curve", "speed", "project_connection", "project_store", "decisions",
+    "review", "review_progress", "enrichment", "summaries", "dictionary_writing", "verification",
+    "corpus_cache", "dictionary_versions", "project_files", "project_text", "project_gold",
+    "project", "project_zip", "workspace", "reviewed", "job_requests", "job_store", "job_plan", "job_watch",
     "job_reports", "job_results", "jobs", "console", "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {

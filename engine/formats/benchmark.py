@@ -1,30 +1,27 @@
 """The paper's files (token, tag and class number a line) become a document with entities."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import IO
 
 import numpy as np
 
 from engine.files import SourceFile, decode
-from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.contract import Format, Overview, Pairs, WriteOptions, WriteReport, whole_writer
 from engine.formats.plain_text import decode_text
 from engine.formats.tagging import (
+    ColumnCounts,
+    FitCounts,
     check_tag,
-    column_notes,
     fit,
-    fit_notes,
     written_name,
     written_token,
 )
 from engine.settings import ReadOptions
 from engine.text import (
     Corpus,
-    Document,
     Entity,
     FileReport,
-    Fitted,
     InputError,
     classes_from_spans,
     entities_from_spans,
@@ -35,6 +32,7 @@ from engine.text import (
 from engine.tokenization import make_tokenized_document
 
 _LARGEST_CLASS = 999
+_WRITTEN = ("gold", "dictionary")  # the methods that the columns are for
 
 Columns = tuple[list[list[str]], list[list[str]], list[list[int]]]
 
@@ -140,14 +138,20 @@ def _listed(types: Iterable[str]) -> str:
 # ---- writing --------------------------------------------------------------------------------
 
 
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+def write_each(
+    pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
+) -> WriteReport:
     """Write gold entities as tags and dictionary entities as class numbers, by order of name."""
-    types = sorted({e.entity_type for e in _of(corpus, "gold") + _of(corpus, "dictionary")})
-    fits: list[Fitted] = []
-    rows = 0
-    for document in corpus.documents:
-        gold, labels = (_fit(corpus, document, method) for method in ("gold", "dictionary"))
-        fits += [replace(gold, spans=()), replace(labels, spans=())]
+    types = sorted({of for method, _, of in overview.kinds if method in _WRITTEN})
+    fits, columns = FitCounts(), ColumnCounts()
+    rows = documents = other = 0
+    for document, entities in pairs:
+        found = entities or ()
+        gold, labels = (fit(document, (e for e in found if e.method == m)) for m in _WRITTEN)
+        fits.add(gold, labels)
+        columns.add(document, entities)
+        documents += 1
+        other += sum(entity.method not in _WRITTEN for entity in found)
         for i, sentence in enumerate(document.sentences):
             count = len(sentence.tokens)
             tags = map(written_name, tags_from_spans(gold.spans[i], count))
@@ -156,26 +160,22 @@ def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
             lines = [" ".join(map(str, row)) for row in zip(tokens, tags, classes, strict=True)]
             out.write("\n".join([*lines, "", ""]).encode())
             rows += count
-    return WriteReport(rows, (*fit_notes(fits), *column_notes(corpus), *_notes(corpus, types)))
-
-
-def _of(corpus: Corpus, method: str) -> list[Entity]:
-    return [e for entities in corpus.entities.values() for e in entities if e.method == method]
-
-
-def _fit(corpus: Corpus, document: Document, method: str) -> Fitted:
-    return fit(document, (e for e in corpus.entities.get(document.id, ()) if e.method == method))
-
-
-def _notes(corpus: Corpus, types: Sequence[str]) -> list[str]:
     notes = [f"classes are {_listed(types)}"] if types else []
-    entities = sum(map(len, corpus.entities.values()))
-    other = entities - len(_of(corpus, "gold")) - len(_of(corpus, "dictionary"))
     if other:
         notes.append(f"{other:,} entities left out: neither gold nor dictionary")
-    if len(corpus.documents) > 1:
-        notes.append(f"{len(corpus.documents):,} documents are written as one")
-    return notes
+    if documents > 1:
+        notes.append(f"{documents:,} documents are written as one")
+    return WriteReport(rows, (*fits.notes, *columns.notes, *notes))
 
 
-FORMAT = Format("benchmark", "the paper's format: token, tag, class number", (".txt",), read, write)
+write = whole_writer(write_each)
+
+
+FORMAT = Format(
+    "benchmark",
+    "the paper's format: token, tag, class number",
+    (".txt",),
+    read,
+    write,
+    write_each=write_each,
+)

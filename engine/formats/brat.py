@@ -13,7 +13,15 @@ from urllib.parse import quote, unquote
 
 from engine.archives import unzip
 from engine.files import Decoded, SourceFile, decode
-from engine.formats.contract import Format, WriteOptions, WriteReport, surface
+from engine.formats.contract import (
+    Format,
+    Overview,
+    Pairs,
+    WriteOptions,
+    WriteReport,
+    surface,
+    whole_writer,
+)
 from engine.formats.drafts import Faults, Totals
 from engine.formats.ids import unique_ids
 from engine.formats.plain_text import parse_lines, split_lines
@@ -144,20 +152,22 @@ def _one_line(text: str) -> str:
 # ---- writing --------------------------------------------------------------------------------
 
 
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+def write_each(
+    pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
+) -> WriteReport:
     """Write a zip archive with a .txt and an .ann file a document, and annotation.conf."""
     counts: Counter[str] = Counter()
     types: set[str] = set()
+    rows = 0
     with zipfile.ZipFile(out, "w") as archive:
-        for document in corpus.documents:
-            entities = corpus.entities.get(document.id, ())
+        for document, given in pairs:
+            entities = given or ()
+            rows += 1
             types |= {entity.entity_type for entity in entities}
             base = _file_name(document.id)
             _add(archive, f"{base}.txt", document.text)
             _add(archive, f"{base}.ann", "".join(_lines(document, entities, counts)))
-            counts["documents are not annotated; their .ann files are empty"] += (
-                document.id not in corpus.entities
-            )
+            counts["documents are not annotated; their .ann files are empty"] += given is None
         names = {entity_type: written_name(entity_type) for entity_type in sorted(types)}
         _add(
             archive, "annotation.conf", _CONFIGURATION.format("\n".join(sorted({*names.values()})))
@@ -168,7 +178,10 @@ def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
         if name != entity_type
     ]
     notes = [f"{count:,} {what}" for what, count in counts.items() if count]
-    return WriteReport(len(corpus.documents), (*notes, *spaced))
+    return WriteReport(rows, (*notes, *spaced))
+
+
+write = whole_writer(write_each)
 
 
 def _file_name(id: str) -> str:
@@ -200,4 +213,6 @@ def _lines(document: Document, entities: Iterable[Entity], counts: Counter[str])
         yield f"T{number}\t{written_name(entity.entity_type)} {places}\t{said}\n"
 
 
-FORMAT = Format("brat", "brat, a zip of .txt and .ann files", (".zip",), read, write)
+FORMAT = Format(
+    "brat", "brat, a zip of .txt and .ann files", (".zip",), read, write, write_each=write_each
+)

@@ -2,30 +2,36 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import IO, NamedTuple
 
-from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
+from engine.formats.contract import (
+    Format,
+    Overview,
+    Pairs,
+    WriteOptions,
+    WriteReport,
+    whole_reader,
+    whole_writer,
+)
 from engine.formats.drafts import Draft, Faults, Totals
-from engine.formats.ids import unique_ids
+from engine.formats.ids import written_ids
 from engine.formats.plain_text import plain_lines, split_lines
 from engine.formats.tagging import (
     DOC_START,
+    ColumnCounts,
+    FitCounts,
     check_tag,
-    column_notes,
     fit,
-    fit_notes,
     loose_tags,
     written_name,
     written_token,
 )
 from engine.settings import ReadOptions
 from engine.text import (
-    Corpus,
     Document,
     Entity,
     FileReport,
-    Fitted,
     InputError,
     entities_from_spans,
     spans_from_tags,
@@ -210,15 +216,20 @@ def _token_line(line: int, cells: list[str], width: int) -> TokenLine:
 # ---- writing --------------------------------------------------------------------------------
 
 
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+def write_each(
+    pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
+) -> WriteReport:
     """Write IOB2 tags, the entities of all methods together; the longest win where they overlap."""
-    fits: list[Fitted] = []
-    rows = 0
-    ids, _ = unique_ids(" ".join(split_lines(document.id)) for document in corpus.documents)
-    for id, document in zip(ids, corpus.documents, strict=True):
+    fits, columns = FitCounts(), ColumnCounts()
+    rows = renamed = 0
+    written_id = written_ids(overview.ids, lambda id: " ".join(split_lines(id)))
+    for document, entities in pairs:
+        id = written_id(document.id)
+        renamed += id != document.id
         out.write(f"# doc_id = {id}\n{DOC_START} O\n\n".encode())
-        fitted = fit(document, corpus.entities.get(document.id, ()))
-        fits.append(replace(fitted, spans=()))
+        fitted = fit(document, entities or ())
+        fits.add(fitted)
+        columns.add(document, entities)
         for sentence, spans in zip(document.sentences, fitted.spans, strict=True):
             tags = map(written_name, tags_from_spans(spans, len(sentence.tokens)))
             lines = [
@@ -226,9 +237,11 @@ def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
             ]
             out.write("\n".join([*lines, "", ""]).encode())
             rows += len(lines)
-    renamed = sum(d.id != id for d, id in zip(corpus.documents, ids, strict=True))
     lost = (f"{renamed:,} document ids hold a line break; written without it",) if renamed else ()
-    return WriteReport(rows, (*fit_notes(fits), *column_notes(corpus), *lost))
+    return WriteReport(rows, (*fits.notes, *columns.notes, *lost))
+
+
+write = whole_writer(write_each)
 
 
 FORMAT = Format(
@@ -238,4 +251,5 @@ FORMAT = Format(
     read,
     write,
     ConllReading,
+    write_each,
 )

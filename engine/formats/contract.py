@@ -1,6 +1,6 @@
 """What every format module offers: a reader, a writer, and how they report what they did."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import IO
 
@@ -28,16 +28,31 @@ class WriteReport:
     notes: tuple[str, ...] = ()
 
 
+Pairs = Iterable[tuple[Document, tuple[Entity, ...] | None]]  # None: not annotated
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a writer must know about all documents before it writes the first of them."""
+
+    kinds: frozenset[tuple[str, str, str]]  # method, run id and type of the entities
+    is_annotated: bool = True  # any of the documents is, be it with no entity
+    ids: Iterable[str] | None = None  # of the documents; None: each differs, and is plain
+    lost: int = 0  # entities whose document is not there
+
+
 Reader = Callable[[SourceFile, ReadOptions], Corpus]
 Opener = Callable[[Text, ReadOptions], Reading]
 Writer = Callable[[Corpus, IO[bytes], WriteOptions], WriteReport]
+EachWriter = Callable[[Pairs, IO[bytes], WriteOptions, Overview], WriteReport]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """A file format: its name on the command line, what it is, and its functions.
 
-    One with a `reading` can be read without holding the file.
+    With a `reading` its files are read without holding them; `write_each` takes documents as they
+    come, each once, and holds none of them.
     """
 
     name: str
@@ -46,6 +61,7 @@ class Format:
     read: Reader | None = None
     write: Writer | None = None
     reading: Opener | None = None
+    write_each: EachWriter | None = None
 
 
 def whole_reader(reading: Opener) -> Reader:
@@ -55,6 +71,30 @@ def whole_reader(reading: Opener) -> Reader:
         return read_drafts(reading(held_text(file, options.encoding), options))
 
     return read
+
+
+def whole_writer(write_each: EachWriter) -> Writer:
+    """Return the writer of a format that takes a whole corpus."""
+
+    def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+        pairs = ((document, corpus.entities.get(document.id)) for document in corpus.documents)
+        return write_each(pairs, out, options, overview(corpus))
+
+    return write
+
+
+def overview(corpus: Corpus) -> Overview:
+    """Return what there is to know about a corpus beforehand."""
+    ids = [document.id for document in corpus.documents]
+    here = frozenset(ids)
+    return Overview(
+        frozenset(
+            (e.method, e.run_id, e.entity_type) for of in corpus.entities.values() for e in of
+        ),
+        bool(corpus.entities),
+        ids,
+        sum(len(of) for id, of in corpus.entities.items() if id not in here),
+    )
 
 
 def surface(document: Document, entity: Entity) -> str:

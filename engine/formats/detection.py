@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from engine.delimited import file_delimiter
-from engine.files import TEXT_EXTENSIONS, SourceFile, decode
+from engine.files import TEXT_EXTENSIONS, Source, SourceFile, decode
 from engine.settings import ReadOptions
 from engine.text import InputError
-from engine.text_files import NEWLINE, Source, Text, held_text, read_head, read_whole, text_of
+from engine.text_files import NEWLINE, Text, held_text, read_head, read_whole, text_of
 
 _HEAD_BYTES = 200_000
 _PUBTATOR_LINE = re.compile(r"[^|\t\n]+\|[ta]\|")

@@ -1,18 +1,18 @@
 """doccano's JSON lines, as it exports and imports them."""
 
-from typing import IO, Any
+from typing import Any
 
-from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
+from engine.formats.contract import Format, whole_reader, whole_writer
 from engine.formats.ids import as_object, find_id, find_text
 from engine.formats.json_spans import (
     Content,
     JsonReading,
+    line_writer,
     read_spans,
     span_list,
-    write_lines,
 )
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity
+from engine.text import Document, Entity
 from engine.text_files import Text
 
 _NAME = "doccano"
@@ -25,11 +25,6 @@ def reading(text: Text, options: ReadOptions) -> JsonReading:
 
 
 read = whole_reader(reading)
-
-
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
-    """Write one example a document; a document not annotated has no "label"."""
-    return write_lines(corpus, out, _record)
 
 
 def _parse(value: object, options: ReadOptions) -> Content:
@@ -48,6 +43,16 @@ def _record(document: Document, entities: tuple[Entity, ...] | None) -> dict[str
     return record | {"Comments": []}
 
 
+# One example a document; a document not annotated has no "label".
+write_each = line_writer(_record)
+write = whole_writer(write_each)
+
 FORMAT = Format(
-    _NAME, "doccano: JSON lines with a list of labels", (".jsonl",), read, write, reading
+    _NAME,
+    "doccano: JSON lines with a list of labels",
+    (".jsonl",),
+    read,
+    write,
+    reading,
+    write_each,
 )

@@ -8,7 +8,15 @@ from typing import IO
 
 from engine.delimited import find_column
 from engine.files import SourceFile
-from engine.formats.contract import Format, WriteOptions, WriteReport, surface
+from engine.formats.contract import (
+    Format,
+    Overview,
+    Pairs,
+    WriteOptions,
+    WriteReport,
+    surface,
+    whole_writer,
+)
 from engine.formats.drafts import Faults
 from engine.formats.plain_text import parse_lines
 from engine.formats.text_table import named_column, read_guarded_table, row_writer
@@ -33,18 +41,30 @@ _TRUTH = {"true": True, "1": True, "false": False, "0": False, "": None}
 # ---- writing --------------------------------------------------------------------------------
 
 
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+def write_each(
+    pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
+) -> WriteReport:
     """Write one row an entity, in the order of the corpus; the header alone when there is none."""
     columns = ESSENTIAL_COLUMNS if options.essential_columns else COLUMNS
     write_row = row_writer(out, options)
     write_row(columns)
-    rows = 0
-    for document in corpus.documents:
-        for entity in corpus.entities.get(document.id, ()):
+    rows = unscored = 0
+    for document, entities in pairs:
+        for entity in entities or ():
             cells = _cells(document, entity)
             write_row([cells.get(column, "") for column in columns])
             rows += 1
-    return WriteReport(rows, _write_notes(corpus))
+            unscored += entity.score is not None and not _has_score(entity)
+    counts = {
+        "entities left out: the text of their document is not here": overview.lost,
+        "scores are not numbers; left empty": unscored,
+    }
+    notes = tuple(f"{count:,} {what}" for what, count in counts.items() if count)
+    none = () if rows else ("no entities; the file holds the header only",)
+    return WriteReport(rows, (*notes, *none))
+
+
+write = whole_writer(write_each)
 
 
 def _cells(document: Document, entity: Entity) -> dict[str, object]:
@@ -92,19 +112,6 @@ def _place(sentence: Sentence, entity: Entity) -> dict[str, object]:
 
 def _has_score(entity: Entity) -> bool:
     return entity.score is not None and math.isfinite(entity.score)
-
-
-def _write_notes(corpus: Corpus) -> tuple[str, ...]:
-    here = {document.id for document in corpus.documents}
-    lost = sum(len(found) for id, found in corpus.entities.items() if id not in here)
-    written = [e for id, found in corpus.entities.items() if id in here for e in found]
-    unscored = sum(entity.score is not None and not _has_score(entity) for entity in written)
-    counts = {
-        "entities left out: the text of their document is not here": lost,
-        "scores are not numbers; left empty": unscored,
-    }
-    notes = tuple(f"{count:,} {what}" for what, count in counts.items() if count)
-    return notes if written else (*notes, "no entities; the file holds the header only")
 
 
 # ---- reading --------------------------------------------------------------------------------
@@ -196,4 +203,4 @@ def _score(cell: str) -> float | None:
     return score
 
 
-FORMAT = Format("entities", "CSV, one row an entity", (".csv",), read=read, write=write)
+FORMAT = Format("entities", "CSV, one row an entity", (".csv",), read, write, write_each=write_each)

@@ -1,8 +1,11 @@
 """Records show where their text and id are; ids become strings, each used once."""
 
 import json
-from collections.abc import Iterable
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from engine.settings import ReadOptions
 from engine.text import InputError
@@ -33,6 +36,80 @@ def unique_ids(ids: Iterable[str]) -> tuple[list[str], int]:
         seen.add(unique)
         result.append(unique)
     return result, changed
+
+
+class IdBook:
+    """Makes ids unique as `unique_ids` does, but remembers eight bytes of each and not the ids.
+
+    All ids are added first; then they are renamed, in the same order, as often as needed.
+    """
+
+    def __init__(self, ids: Iterable[str] = ()) -> None:
+        self._hashes = array("q", map(hash, ids))
+        self._sorted = np.zeros(0, np.int64)
+        self._repeated: frozenset[int] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def add(self, id: str) -> None:
+        self._hashes.append(hash(id))
+
+    def close(self) -> None:
+        """Look for repeated ids, now that all were added."""
+        self._sorted = np.sort(np.array(self._hashes, np.int64))
+        again = self._sorted[1:] == self._sorted[:-1]
+        self._repeated = frozenset(self._sorted[1:][again].tolist())
+
+    def extend(self, book: "IdBook") -> None:
+        """Add the ids of another book, in which none is repeated."""
+        self._hashes.extend(book._hashes)
+
+    def renamed(self, sizes: Sequence[int]) -> list[int]:
+        """Return how many ids are changed in each of the stretches of so many ids."""
+        _, first = np.unique(np.array(self._hashes, np.int64), return_index=True)
+        is_changed = np.ones(len(self), np.int64)
+        is_changed[first] = 0
+        ends = np.cumsum([0, *is_changed])[np.cumsum([0, *sizes])]
+        return [int(count) for count in np.diff(ends)]
+
+    def renamer(self) -> Callable[[str], str]:
+        """Return what gives each id, in the order in which they were added, the one it ends with.
+
+        Of ids that only look the same to this book, each is told by its letters.
+        """
+        numbers: dict[str, int] = {}
+
+        def rename(id: str) -> str:
+            if hash(id) not in self._repeated:
+                return id
+            if id not in numbers:
+                numbers[id] = 1
+                return id
+            unique = id
+            while unique == id or self._has(unique):
+                numbers[id] += 1
+                unique = f"{id}~{numbers[id]}"
+            return unique
+
+        return rename
+
+    def _has(self, id: str) -> bool:
+        place = int(np.searchsorted(self._sorted, hash(id)))
+        return place < len(self) and int(self._sorted[place]) == hash(id)
+
+
+def written_ids(ids: Iterable[str] | None, change: Callable[[str], str]) -> Callable[[str], str]:
+    """Return what gives each document, in order, the id it has in a format that cannot hold all.
+
+    `ids` are those of all documents, None when `change` would leave each of them as it is.
+    """
+    if ids is None:
+        return change
+    book = IdBook(map(change, ids))
+    book.close()
+    rename = book.renamer()
+    return lambda id: rename(change(id))
 
 
 def find_id(options: ReadOptions, *places: object) -> tuple[str, str]:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from engine.formats.contract import WriteReport, surface
+from engine.formats.contract import EachWriter, Overview, Pairs, WriteOptions, WriteReport, surface
 from engine.formats.drafts import Draft, Faults, Totals
 from engine.formats.ids import as_object, quoted
 from engine.json_records import Record, RecordReading
 from engine.settings import LIMITS, ReadOptions
-from engine.text import Corpus, Document, Entity, FileReport, InputError
+from engine.text import Document, Entity, FileReport, InputError
 from engine.text_files import Text
 from engine.tokenization import make_document
 
@@ -202,15 +202,20 @@ def written_score(entity: Entity) -> float | None:
     return round(entity.score, 4)
 
 
-def write_lines(
-    corpus: Corpus,
-    out: IO[bytes],
-    record: Callable[[Document, tuple[Entity, ...] | None], Any],
-) -> WriteReport:
-    """Write one JSON value a document; `record` is given None for a document not annotated."""
-    for document in corpus.documents:
-        out.write(dump(record(document, corpus.entities.get(document.id))) + b"\n")
-    return WriteReport(len(corpus.documents), lost_tokens(corpus))
+def line_writer(record: Callable[[Document, tuple[Entity, ...] | None], Any]) -> EachWriter:
+    """Return what writes one JSON value a document; `record` gets None for one not annotated."""
+
+    def write_each(
+        pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
+    ) -> WriteReport:
+        rows = given = 0
+        for document, entities in pairs:
+            out.write(dump(record(document, entities)) + b"\n")
+            rows += 1
+            given += document.tokens_given
+        return WriteReport(rows, lost_tokens(given))
+
+    return write_each
 
 
 def dump(value: object) -> bytes:
@@ -218,8 +223,7 @@ def dump(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 
-def lost_tokens(corpus: Corpus) -> tuple[str, ...]:
+def lost_tokens(count: int) -> tuple[str, ...]:
     """Return a note when documents came with tokens, which a format of text and spans lacks."""
-    count = sum(document.tokens_given for document in corpus.documents)
     note = f"{count:,} documents came as tokens; their text is written, their tokens are not"
     return (note,) if count else ()

@@ -1,18 +1,18 @@
 """Plain JSON records of id and text, with or without entities: the simplest file that keeps all."""
 
-from typing import IO, Any
+from typing import Any
 
-from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
+from engine.formats.contract import Format, whole_reader, whole_writer
 from engine.formats.ids import as_object, find_id, find_text
 from engine.formats.json_spans import (
     Content,
     JsonReading,
+    line_writer,
     read_spans,
     span_record,
-    write_lines,
 )
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity
+from engine.text import Document, Entity
 from engine.text_files import Text
 
 _NAME = "jsonl"
@@ -24,11 +24,6 @@ def reading(text: Text, options: ReadOptions) -> JsonReading:
 
 
 read = whole_reader(reading)
-
-
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
-    """Write one record a document; a document not annotated has no "entities"."""
-    return write_lines(corpus, out, _record)
 
 
 def _parse(value: object, options: ReadOptions) -> Content:
@@ -47,6 +42,10 @@ def _record(document: Document, entities: tuple[Entity, ...] | None) -> dict[str
     return record
 
 
+# One record a document; a document not annotated has no "entities".
+write_each = line_writer(_record)
+write = whole_writer(write_each)
+
 FORMAT = Format(
     _NAME,
     "JSON lines: id, text and entities with everything known about them",
@@ -54,4 +53,5 @@ FORMAT = Format(
     read,
     write,
     reading,
+    write_each,
 )

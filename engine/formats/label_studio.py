@@ -6,7 +6,16 @@ from itertools import accumulate
 from typing import IO, Any
 from xml.sax.saxutils import quoteattr
 
-from engine.formats.contract import Format, WriteOptions, WriteReport, surface, whole_reader
+from engine.formats.contract import (
+    Format,
+    Overview,
+    Pairs,
+    WriteOptions,
+    WriteReport,
+    surface,
+    whole_reader,
+    whole_writer,
+)
 from engine.formats.ids import as_object, find_id, find_text, quoted
 from engine.formats.json_spans import (
     Content,
@@ -18,7 +27,7 @@ from engine.formats.json_spans import (
     written_score,
 )
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity, InputError
+from engine.text import Document, Entity, InputError
 from engine.text_files import Text
 
 _NAME = "label_studio"
@@ -133,17 +142,19 @@ def utf16_positions(text: str) -> list[int]:
     return list(accumulate((1 + (character > "\uffff") for character in text), initial=0))
 
 
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+def write_each(
+    pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
+) -> WriteReport:
     """Write one task a document: gold as annotations, anything else as predictions."""
-    versions = {_version(e) for entities in corpus.entities.values() for e in entities}
+    versions = {_version(method, run_id) for method, run_id, _ in overview.kinds}
     # Says whose empty list it is when a document has no entity.
     usual = next(iter(versions)) if len(versions) == 1 else ""
     separator = b"[\n"
-    for document in corpus.documents:
+    rows = given = 0
+    for document, entities in pairs:
         task: dict[str, Any] = {"data": {"text": document.text, "doc_id": document.id}}
         if options.utf16_offsets:
             task["data"]["offsets"] = "utf-16"
-        entities = corpus.entities.get(document.id)
         if entities is not None:
             results = _results(document, entities, options) or {usual: []}
             if usual == "gold":
@@ -152,12 +163,17 @@ def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
                 task["predictions"] = _predictions(results)
         out.write(separator + dump(task))
         separator = b",\n"
-    out.write(b"\n]\n" if corpus.documents else b"[]\n")
-    return WriteReport(len(corpus.documents), lost_tokens(corpus))
+        rows += 1
+        given += document.tokens_given
+    out.write(b"\n]\n" if rows else b"[]\n")
+    return WriteReport(rows, lost_tokens(given))
 
 
-def _version(entity: Entity) -> str:
-    return f"{entity.method}:{entity.run_id}" if entity.run_id else entity.method
+write = whole_writer(write_each)
+
+
+def _version(method: str, run_id: str) -> str:
+    return f"{method}:{run_id}" if run_id else method
 
 
 def _results(
@@ -177,7 +193,9 @@ def _results(
         if (score := written_score(entity)) is not None:
             value["score"] = score
         result = {"id": f"e{number}", "from_name": "label", "to_name": "text", "type": "labels"}
-        results.setdefault(_version(entity), []).append(result | {"value": value})
+        results.setdefault(_version(entity.method, entity.run_id), []).append(
+            result | {"value": value}
+        )
     return results
 
 
@@ -191,4 +209,6 @@ def _predictions(results: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any
     return predictions
 
 
-FORMAT = Format(_NAME, "Label Studio: predictions or annotations", (".json",), read, write, reading)
+FORMAT = Format(
+    _NAME, "Label Studio: predictions or annotations", (".json",), read, write, reading, write_each
+)

@@ -5,7 +5,15 @@ from bisect import bisect_right
 from functools import partial
 from typing import IO, Any
 
-from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
+from engine.formats.contract import (
+    Format,
+    Overview,
+    Pairs,
+    WriteOptions,
+    WriteReport,
+    whole_reader,
+    whole_writer,
+)
 from engine.formats.ids import as_object, find_id, find_text, quoted
 from engine.formats.json_spans import (
     Content,
@@ -16,7 +24,7 @@ from engine.formats.json_spans import (
     span_record,
 )
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity, InputError, Sentence
+from engine.text import Document, Entity, InputError, Sentence
 from engine.text_files import Text
 from engine.tokenization import make_document, split_sentences
 
@@ -32,15 +40,21 @@ def reading(text: Text, options: ReadOptions) -> JsonReading:
 read = whole_reader(reading)
 
 
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+def write_each(
+    pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
+) -> WriteReport:
     """Write one task a document, its spans by characters and, where they fit, by tokens."""
-    loose = 0
-    for document in corpus.documents:
-        record = _record(document, corpus.entities.get(document.id))
+    rows = loose = 0
+    for document, entities in pairs:
+        record = _record(document, entities)
+        rows += 1
         loose += sum("token_start" not in span for span in record.get("spans", ()))
         out.write(dump(record) + b"\n")
     note = f"{loose:,} spans begin or end inside a token; they are written without token numbers"
-    return WriteReport(len(corpus.documents), (note,) if loose else ())
+    return WriteReport(rows, (note,) if loose else ())
+
+
+write = whole_writer(write_each)
 
 
 def _parse(value: object, options: ReadOptions) -> Content:
@@ -130,5 +144,11 @@ def _span(
 
 
 FORMAT = Format(
-    _NAME, "Prodigy: JSON lines with tokens and spans", (".jsonl",), read, write, reading
+    _NAME,
+    "Prodigy: JSON lines with tokens and spans",
+    (".jsonl",),
+    read,
+    write,
+    reading,
+    write_each,
 )

@@ -7,13 +7,22 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import IO
 
-from engine.formats.contract import Format, WriteOptions, WriteReport, surface, whole_reader
+from engine.formats.contract import (
+    Format,
+    Overview,
+    Pairs,
+    WriteOptions,
+    WriteReport,
+    surface,
+    whole_reader,
+    whole_writer,
+)
 from engine.formats.drafts import Draft, Faults, Totals
 from engine.formats.entities_csv import whole_number
-from engine.formats.ids import unique_ids
+from engine.formats.ids import written_ids
 from engine.formats.plain_text import parse_lines, plain_lines, split_lines
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity, FileReport, InputError
+from engine.text import Document, Entity, FileReport, InputError
 from engine.text_files import Text
 from engine.tokenization import make_document
 
@@ -134,17 +143,25 @@ def _entity(text: str, cells: list[str]) -> Entity:
 # ---- writing --------------------------------------------------------------------------------
 
 
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+def write_each(
+    pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
+) -> WriteReport:
     """Write each document with its first line as title and the rest, in one line, as abstract."""
     counts: Counter[str] = Counter()
-    ids, _ = unique_ids(_NOT_IN_ID.sub("_", document.id) for document in corpus.documents)
-    for number, (id, document) in enumerate(zip(ids, corpus.documents, strict=True)):
-        lines = _lines(id, document, corpus.entities.get(document.id, ()), counts)
-        out.write("".join(f"{line}\n" for line in ["", *lines][number == 0 :]).encode())
+    written_id = written_ids(overview.ids, partial(_NOT_IN_ID.sub, "_"))
+    rows = 0
+    for document, entities in pairs:
+        id = written_id(document.id)
+        lines = _lines(id, document, entities or (), counts)
+        out.write("".join(f"{line}\n" for line in ["", *lines][rows == 0 :]).encode())
+        rows += 1
         counts['document ids hold "|" or a tab; written with "_"'] += id != document.id
         counts["line breaks and tabs became spaces"] += len(_BREAK.findall(document.text))
     notes = tuple(f"{count:,} {what}" for what, count in counts.items() if count)
-    return WriteReport(len(ids), notes)
+    return WriteReport(rows, notes)
+
+
+write = whole_writer(write_each)
 
 
 def _lines(
@@ -168,5 +185,11 @@ def _lines(
 
 
 FORMAT = Format(
-    "pubtator", "PubTator, title and abstract", (".pubtator",), read, write, PubTatorReading
+    "pubtator",
+    "PubTator, title and abstract",
+    (".pubtator",),
+    read,
+    write,
+    PubTatorReading,
+    write_each,
 )

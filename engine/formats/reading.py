@@ -1,16 +1,20 @@
 """Files of any readable format become one corpus."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
 
 from engine.archives import unzip
-from engine.files import SourceFile, is_zip
+from engine.files import Source, SourceFile, is_zip
 from engine.formats import brat
 from engine.formats.catalog import FORMATS
 from engine.formats.detection import detect_format
 from engine.formats.ids import unique_ids
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, FileReport, InputError
+
+F = TypeVar("F", bound=Source)
 
 
 def read_corpus(
@@ -22,7 +26,7 @@ def read_corpus(
     one id the second gets a new one, and a note says so.
     """
     options = options or ReadOptions()
-    parts = [part for group in _groups(files) for part in [_read_group(group, options, format)]]
+    parts = [_read_group(group, options, format) for group in group_files(files, unzip)]
     if not parts:
         raise InputError("no files were given")
     corpus = _join(parts)
@@ -34,36 +38,51 @@ def readable_formats() -> list[str]:
     return [name for name, format in FORMATS.items() if format.read]
 
 
-def _groups(files: Iterable[SourceFile]) -> list[list[SourceFile]]:
-    """Files that are read together, in order: an archive of brat files, or a .txt and its .ann."""
-    single: list[SourceFile] = []
+def group_files(files: Iterable[F], unpack: Callable[[F], Sequence[F]]) -> list[list[F]]:
+    """Return files that are read together, in order, the archives among them unpacked.
+
+    An archive of brat files is left as it is; a .txt and its .ann are a group of two.
+    """
+    every: list[F] = []
+    loose: list[F] = []  # all but archives of brat files
     for file in files:
-        members = unzip(file) if is_zip(file) else [file]
-        is_brat = is_zip(file) and any(member.extension == ".ann" for member in members)
-        single += [file] if is_brat else members
-    annotations = _by_stem(single, ".ann")
-    texts = _by_stem(single, ".txt")
+        is_archive = is_zip(file)
+        members = unpack(file) if is_archive else [file]
+        is_brat = is_archive and any(_extension(member) == ".ann" for member in members)
+        every += [file] if is_brat else members
+        loose += [] if is_brat else members
+    return _paired(every, _by_stem(loose, ".txt"), _by_stem(loose, ".ann"))
+
+
+def _paired(
+    files: Iterable[F], texts: dict[str, list[F]], annotations: dict[str, list[F]]
+) -> list[list[F]]:
     for stem in annotations.keys() & texts.keys():
         if len(annotations[stem]) != len(texts[stem]):
             raise InputError(
                 f"{stem}.ann could belong to any of {len(texts[stem])} files called {stem}.txt. "
                 "Zip each folder, or give every text its own name"
             )
-    groups: list[list[SourceFile]] = []
-    for file in single:
-        if file.extension == ".txt" and file.stem in annotations:
-            groups.append([file, annotations[file.stem].pop(0)])
-        elif not (file.extension == ".ann" and file.stem in texts):
+    groups: list[list[F]] = []
+    for file in files:
+        stem = Path(file.name).stem
+        if _extension(file) == ".txt" and stem in annotations:
+            groups.append([file, annotations[stem].pop(0)])
+        elif not (_extension(file) == ".ann" and stem in texts):
             groups.append([file])
     return groups
 
 
-def _by_stem(files: Iterable[SourceFile], extension: str) -> dict[str, list[SourceFile]]:
-    found: dict[str, list[SourceFile]] = {}
+def _by_stem(files: Iterable[F], extension: str) -> dict[str, list[F]]:
+    found: dict[str, list[F]] = {}
     for file in files:
-        if file.extension == extension and not is_zip(file):
-            found.setdefault(file.stem, []).append(file)
+        if _extension(file) == extension:
+            found.setdefault(Path(file.name).stem, []).append(file)
     return found
+
+
+def _extension(file: Source) -> str:
+    return Path(file.name).suffix.lower()
 
 
 def _read_group(group: Sequence[SourceFile], options: ReadOptions, format: str | None) -> Corpus:
@@ -100,15 +119,16 @@ def _join(parts: Sequence[Corpus]) -> Corpus:
         for id, of in part.entities.items():
             # An entities CSV names documents of other files, so its ids are joined, not renamed.
             if id not in renamed:
-                _check_places(part, id, of, lengths.get(id))
+                check_places(part, id, of, lengths.get(id))
             id = renamed.get(id, id)
             entities[id] = (*entities.get(id, ()), *of)
         changed = sum(old != new for old, new in renamed.items())
-        files += [_with_rename_note(report, changed) for report in part.files]
+        files += [with_rename_note(report, changed) for report in part.files]
     return Corpus(tuple(documents), entities, tuple(files))
 
 
-def _check_places(part: Corpus, id: str, entities: Iterable[Entity], length: int | None) -> None:
+def check_places(part: Corpus, id: str, entities: Iterable[Entity], length: int | None) -> None:
+    """Raise InputError for an entity that ends after its document; of unknown length is None."""
     for entity in entities:
         if length is not None and entity.end > length:
             names = ", ".join(report.name for report in part.files)
@@ -127,7 +147,8 @@ def with_id(document: Document, id: str) -> Document:
     return replace(document, id=id, sentences=sentences)
 
 
-def _with_rename_note(report: FileReport, changed: int) -> FileReport:
+def with_rename_note(report: FileReport, changed: int) -> FileReport:
+    """Return the report with a note on ids that documents of earlier files have too."""
     if not changed:
         return report
     note = f'{changed:,} ids were used by another file already; "~2" was added to them'

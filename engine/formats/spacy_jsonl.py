@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 from itertools import chain, islice
-from typing import IO, Any
+from typing import Any
 
-from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
+from engine.formats.contract import Format, whole_reader, whole_writer
 from engine.formats.ids import find_id, quoted
 from engine.formats.json_spans import (
     Content,
     JsonReading,
+    line_writer,
     read_spans,
     span_list,
-    write_lines,
 )
 from engine.json_records import Record
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity, InputError
+from engine.text import Document, Entity, InputError
 from engine.text_files import Text
 
 _NAME = "spacy"
@@ -38,11 +38,6 @@ def _as_pairs(records: Iterator[Record]) -> Iterator[Record]:
 read = whole_reader(reading)
 
 
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
-    """Write one pair a document; a document not annotated has no "entities"."""
-    return write_lines(corpus, out, _record)
-
-
 def _parse(value: object, options: ReadOptions) -> Content:
     if not isinstance(value, list) or [type(part) for part in value] != [str, dict]:
         raise InputError(f'found {quoted(value)}, expected [text, {{"entities": …}}]. Correct it')
@@ -60,4 +55,10 @@ def _record(document: Document, entities: tuple[Entity, ...] | None) -> list[Any
     return [document.text, annotations]
 
 
-FORMAT = Format(_NAME, "spaCy: JSON lines of [text, entities]", (".jsonl",), read, write, reading)
+# One pair a document; a document not annotated has no "entities".
+write_each = line_writer(_record)
+write = whole_writer(write_each)
+
+FORMAT = Format(
+    _NAME, "spaCy: JSON lines of [text, entities]", (".jsonl",), read, write, reading, write_each
+)

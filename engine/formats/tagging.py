@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from engine.formats.contract import surface
-from engine.text import Corpus, Document, Entity, Fitted, InputError, spans_from_entities
+from engine.text import Document, Entity, Fitted, InputError, fit_notes, spans_from_entities
 
 DOC_START = "-DOCSTART-"
 _TAG = re.compile(r"O|[BIESLUM]-.+", re.DOTALL)
@@ -48,28 +48,51 @@ def fit(document: Document, entities: Iterable[Entity]) -> Fitted:
     return spans_from_entities(document, found)
 
 
-def fit_notes(fits: Iterable[Fitted]) -> tuple[str, ...]:
-    """Return what was widened, cut and left out over many documents."""
-    parts = [(fitted.snapped, fitted.cut, fitted.dropped) for fitted in fits]
-    snapped, cut, dropped = (tuple(e for part in parts for e in part[i]) for i in range(3))
-    return tuple(Fitted((), snapped, cut, dropped).notes)
+class FitCounts:
+    """How many entities were widened, cut and left out over many documents."""
+
+    def __init__(self) -> None:
+        self._snapped = self._cut = self._dropped = 0
+
+    def add(self, *fits: Fitted) -> None:
+        for fitted in fits:
+            self._snapped += len(fitted.snapped)
+            self._cut += len(fitted.cut)
+            self._dropped += len(fitted.dropped)
+
+    @property
+    def notes(self) -> list[str]:
+        return fit_notes(self._snapped, self._cut, self._dropped)
 
 
-def column_notes(corpus: Corpus) -> tuple[str, ...]:
-    """Return what columns without white space cannot hold as it is."""
-    types = {e.entity_type for entities in corpus.entities.values() for e in entities}
-    notes = [
-        f'type "{entity_type}" holds a space; written as {written_name(entity_type)}'
-        for entity_type in sorted(types)
-        if written_name(entity_type) != entity_type
-    ]
-    changed = sum(written_token(t) != t for s in corpus.sentences for t in s.tokens)
-    if changed:
-        notes.append(f'{changed:,} tokens hold what a column cannot, such as a space; written "_"')
-    unknown = sum(document.id not in corpus.entities for document in corpus.documents)
-    if unknown:
-        notes.append(f"{unknown:,} documents are not annotated; their tokens are tagged O")
-    return tuple(notes)
+class ColumnCounts:
+    """What columns without white space could not hold as it is, over many documents."""
+
+    def __init__(self) -> None:
+        self._types: set[str] = set()
+        self._changed = self._unknown = 0
+
+    def add(self, document: Document, entities: Iterable[Entity] | None) -> None:
+        self._unknown += entities is None
+        self._types.update(entity.entity_type for entity in entities or ())
+        self._changed += sum(written_token(t) != t for s in document.sentences for t in s.tokens)
+
+    @property
+    def notes(self) -> list[str]:
+        notes = [
+            f'type "{entity_type}" holds a space; written as {written_name(entity_type)}'
+            for entity_type in sorted(self._types)
+            if written_name(entity_type) != entity_type
+        ]
+        if self._changed:
+            notes.append(
+                f'{self._changed:,} tokens hold what a column cannot, such as a space; written "_"'
+            )
+        if self._unknown:
+            notes.append(
+                f"{self._unknown:,} documents are not annotated; their tokens are tagged O"
+            )
+        return notes
 
 
 @lru_cache(maxsize=100_000)

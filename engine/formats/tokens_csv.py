@@ -3,25 +3,30 @@
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import IO, NamedTuple
 
 from engine.delimited import find_column
-from engine.formats.contract import Format, WriteOptions, WriteReport, whole_reader
+from engine.formats.contract import (
+    Format,
+    Overview,
+    Pairs,
+    WriteOptions,
+    WriteReport,
+    whole_reader,
+    whole_writer,
+)
 from engine.formats.drafts import Draft, Faults, Totals
 from engine.formats.entities_csv import whole_number
 from engine.formats.plain_text import parse_lines
-from engine.formats.tagging import check_tag, fit, fit_notes
+from engine.formats.tagging import FitCounts, check_tag, fit
 from engine.formats.text_table import GuardedTable, row_writer
 from engine.settings import ReadOptions
 from engine.text import (
-    Corpus,
     Document,
     Entity,
     FileReport,
-    Fitted,
     InputError,
     Sentence,
     entities_from_spans,
@@ -49,33 +54,39 @@ class _Token(NamedTuple):
 # ---- writing --------------------------------------------------------------------------------
 
 
-def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
+def write_each(
+    pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
+) -> WriteReport:
     """Write one row a token, with a tag column for each method among the entities."""
-    methods = _methods(corpus)
+    methods = _methods(overview)
     write_row = row_writer(out, options)
     write_row([*_COLUMNS, *(f"tag_{method}" if method else "tag" for method in methods)])
-    fits: list[Fitted] = []
-    rows = 0
-    for document in corpus.documents:
-        given = corpus.entities.get(document.id, ())
-        fitted = [fit(document, (e for e in given if e.method == method)) for method in methods]
-        fits += [replace(of_method, spans=()) for of_method in fitted]
+    fits = FitCounts()
+    rows = empty = 0
+    for document, given in pairs:
+        fitted = [
+            fit(document, (e for e in given or () if e.method == method)) for method in methods
+        ]
+        fits.add(*fitted)
+        empty += not document.sentences
         for i, sentence in enumerate(document.sentences):
             tags = [tags_from_spans(of.spans[i], len(sentence.tokens)) for of in fitted]
-            if document.id not in corpus.entities:
+            if given is None:
                 tags = [[""] * len(sentence.tokens) for _ in methods]
             for row in _rows(sentence, tags):
                 write_row(row)
                 rows += 1
-    empty = sum(not document.sentences for document in corpus.documents)
     lost = (f"{empty:,} documents without a token are not in the file",) if empty else ()
-    return WriteReport(rows, (*fit_notes(fits), *lost))
+    return WriteReport(rows, (*fits.notes, *lost))
 
 
-def _methods(corpus: Corpus) -> list[str]:
+write = whole_writer(write_each)
+
+
+def _methods(overview: Overview) -> list[str]:
     """Methods in their fixed order; one without a name when documents are annotated as empty."""
-    found = {entity.method for entities in corpus.entities.values() for entity in entities}
-    if corpus.entities and not found:
+    found = {method for method, _, _ in overview.kinds}
+    if overview.is_annotated and not found:
         return [""]
     return [m for m in _METHODS if m in found] + sorted(found - set(_METHODS))
 
@@ -240,4 +251,4 @@ def _sentence(text: str, document_id: str, index: int, tokens: list[_Token]) -> 
     )
 
 
-FORMAT = Format("tokens", "CSV, one row a token", (".csv",), read, write, TokensReading)
+FORMAT = Format("tokens", "CSV, one row a token", (".csv",), read, write, TokensReading, write_each)

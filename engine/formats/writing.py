@@ -4,7 +4,7 @@ from pathlib import Path
 
 from engine.files import written_whole
 from engine.formats.catalog import FORMATS
-from engine.formats.contract import Format, WriteOptions, WriteReport
+from engine.formats.contract import Format, Overview, Pairs, WriteOptions, WriteReport
 from engine.text import Corpus, InputError
 
 # What a file name alone asks for; formats that share an extension are chosen by name.
@@ -32,6 +32,16 @@ def write_corpus(
     assert chosen.write is not None
     with written_whole(path) as out:
         return chosen.write(corpus, out, options or WriteOptions())
+
+
+def write_documents(
+    pairs: Pairs, path: str | Path, overview: Overview, format: str | None, options: WriteOptions
+) -> WriteReport:
+    """Write documents to `path` as they come, none of them held, as `write_corpus` would."""
+    chosen = writable_format(path, format)
+    assert chosen.write_each is not None
+    with written_whole(path) as out:
+        return chosen.write_each(pairs, out, options, overview)
 
 
 def writable_format(path: str | Path, format: str | None = None) -> Format:
