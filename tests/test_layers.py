@@ -22,8 +22,8 @@ ENGINE_ORDER = [
     "comparison", "curve", "speed", "project_connection", "project_store", "decisions",
     "review", "review_progress", "enrichment", "summaries", "dictionary_writing", "verification",
     "corpus_cache", "dictionary_versions", "project_files", "project_text", "project_gold",
-    "project", "project_zip", "workspace", "reviewed", "job_requests", "job_store", "job_plan", "job_watch",
-    "job_reports", "job_results", "jobs", "console", "commands", "__main__",
+    "project", "project_zip", "workspace", "reviewed", "job_requests", "job_store", "job_plan",
+    "job_watch", "job_reports", "job_results", "jobs", "console", "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {
     "device", "encoders", "subwords", "batches", "features", "risk", "transformer", "tagger",
