@@ -253,7 +253,7 @@ def test_a_range_of_scores_can_be_chosen(gold_project):
 def test_markup_in_the_text_is_shown_as_text():
     made = make_project(b"<script>alert(1)</script> and <img src=x> with gout.\n")
     finish_run(made, {"mpu": [("gout", "<b>Disease", 0.9)], "mpn": []})
-    for tab in ("Scores", "Sentences", "Types", "Two runs"):
+    for tab in ("Overview", "Sentences", "Types", "Two runs"):
         text = html(show(made, tab))
         assert "<script" not in text and "<img" not in text and "<b>Disease" not in text
     assert "&lt;script&gt;" in html(show(made, "Sentences")).replace("</span>", "").replace(
@@ -338,11 +338,18 @@ def test_two_runs_are_set_against_each_other(gold_project):
     assert "Higher in" in html(page)
 
 
+def test_options_that_differ_between_two_runs_are_listed(project):
+    project.add_dictionaries([SourceFile("Disease2.txt", b"kidney disease\n")])
+    finish_run(project)
+    page = show(project, "Two runs")
+    options = next(table.value for table in page.dataframe if "option" in table.value)
+    assert options.to_numpy().tolist() == [["dictionaries", "v1", "v2"]]
+
+
 def test_two_sets_without_gold_have_no_scores_to_compare(project):
     page = show(project, "Two runs")
     assert page.info[-1].value == "Without gold there are no scores to compare."
-    options = next(table.value for table in page.dataframe if "option" in table.value)
-    assert options.to_numpy().tolist() == [["method", "Dictionary", "Conf-MPU"]]
+    assert "No option differs." in captions(page)
 
 
 def test_the_command_trains_the_same_methods(project):

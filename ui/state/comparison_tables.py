@@ -3,8 +3,9 @@
 A table is made when its tab is first looked at, and kept by the comparison that it came from.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,6 +99,14 @@ class Certainty:
 def certainty(found: Comparison) -> Certainty:
     """Return how sure the sets are, and whether they may be; with gold, where there is gold."""
     return _certainty(found.key, found)
+
+
+def drawn(found: Comparison, what: Key, make: Callable[[], Any]) -> Any:
+    """Return a figure about the comparison, made once: making takes longer than all else here.
+
+    `what` names the figure and all that it shows besides.
+    """
+    return _drawn((*found.key, *what), make)
 
 
 # ---- sentences ------------------------------------------------------------------------------
@@ -212,6 +221,11 @@ def _changed(key: Key, _found: Comparison, _two: tuple[str, str]) -> pd.DataFram
     if _found.gold is not None:
         table["gold"] = types_at(_found.pool, _found.gold, table)
     return table
+
+
+@st.cache_resource(max_entries=8 * _KEPT, show_spinner=False)
+def _drawn(key: Key, _make: Callable[[], Any]) -> Any:
+    return _make()
 
 
 @st.cache_resource(max_entries=4 * _KEPT, show_spinner=False)

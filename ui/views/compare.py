@@ -21,7 +21,7 @@ from ui.views import (
     compare_scores,
 )
 
-TABS = ("Scores", "Agreement", "Sentences", "Types", "Certainty", "Two runs")
+TABS = ("Overview", "Agreement", "Sentences", "Types", "Certainty", "Two runs")
 NO_GOLD = "No gold: these are counts and agreement, not accuracy."
 
 
@@ -52,7 +52,7 @@ def show_tabs(
     project: Project, found: state.Comparison, runs: Sequence[Job], gold: Aligned | None
 ) -> None:
     """Draw the open tab; what the others show is computed when it is looked at."""
-    scores, agreement, sentences, types, certainty, two = st.tabs(
+    overview, agreement, sentences, types, certainty, two = st.tabs(
         TABS, key="compare_tab", on_change="rerun"
     )
     if agreement.open:
@@ -71,7 +71,7 @@ def show_tabs(
         with two:
             compare_runs.show(project, runs, gold)
     else:
-        with scores:
+        with overview:
             if found.gold:
                 compare_scores.show(project, found)
             else:

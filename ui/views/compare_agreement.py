@@ -16,7 +16,9 @@ def show(found: state.Comparison) -> None:
         return
     if len(found.pool.names) > 1:
         st.subheader("How far they agree", anchor=False)
-        figure = charts_matrix.agreement_figure(made.matrix)
+        figure = tables.drawn(
+            found, ("agreement",), lambda: charts_matrix.agreement_figure(made.matrix)
+        )
         st.plotly_chart(figure, key="chart_agreement", config=CONFIG)
         st.caption(
             "Of all entities that either of two finds, the share that both find, with the same "
@@ -26,10 +28,16 @@ def show(found: state.Comparison) -> None:
         st.info("Choose a second method to see what each finds alone.")
         return
     st.subheader("Found only by one", anchor=False)
-    figure = charts_compare.alone_figure(made.alone, found.colors)
+    figure = tables.drawn(
+        found, ("alone",), lambda: charts_compare.alone_figure(made.alone, found.colors)
+    )
     st.plotly_chart(figure, key="chart_alone", config=CONFIG)
     st.subheader("Found by which", anchor=False)
-    figure = charts_compare.combinations_figure(made.combinations, found.colors)
+    figure = tables.drawn(
+        found,
+        ("combinations",),
+        lambda: charts_compare.combinations_figure(made.combinations, found.colors),
+    )
     st.plotly_chart(figure, key="chart_combinations", config=CONFIG)
     st.caption(
         "Each bar is the entities that exactly the methods with a filled dot below it find"

@@ -15,7 +15,11 @@ def show(found: state.Comparison) -> None:
         st.info("None of these gives scores; the trained methods do.")
         return
     st.subheader("Scores of what is found", anchor=False)
-    figure = charts_certainty.histogram_figure(made.histogram, found.colors)
+    figure = tables.drawn(
+        found,
+        ("histogram",),
+        lambda: charts_certainty.histogram_figure(made.histogram, found.colors),
+    )
     st.plotly_chart(figure, key="chart_histogram", config=CONFIG)
     spread = "A score is the mean probability of the type over the words of an entity."
     st.caption(
@@ -27,7 +31,10 @@ def show(found: state.Comparison) -> None:
         st.caption("Whether a score of 0.9 means that 90 % are right can be seen with gold only.")
         return
     st.subheader("How far to trust a score", anchor=False)
-    figure = charts_certainty.reliability_figure(made.reliability, found.colors)
+    table = made.reliability
+    figure = tables.drawn(
+        found, ("reliability",), lambda: charts_certainty.reliability_figure(table, found.colors)
+    )
     st.plotly_chart(figure, key="chart_reliability", config=CONFIG)
     errors = [f"{name} {100 * error:.1f}" for name, error in made.errors.items()]
     st.caption(

@@ -1,4 +1,4 @@
-"""The tab Scores without gold: how many entities each method finds, and what people judged."""
+"""The tab Overview without gold: how many entities each method finds, and what people judged."""
 
 import streamlit as st
 

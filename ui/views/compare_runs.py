@@ -120,7 +120,7 @@ def show_options(project: Project, two: Sequence[state.Choice]) -> None:
         if name in sides[1] and sides[0][name] != sides[1][name]
     ]
     if not rows:
-        st.caption("Both have the same options.")
+        st.caption("No option differs.")
         return
     headings = {"option": "Option", "before": two[0].name, "after": two[1].name}
     parts.show_table(pd.DataFrame(rows), headings, "table_options")
@@ -130,7 +130,6 @@ def options(project: Project, choice: state.Choice) -> Mapping[str, str]:
     """Return what decided a set: for a run its settings, for both the dictionaries."""
     if choice.job is None:
         return {
-            "method": choice.name,
             "dictionaries": f"v{project.dictionary_version()}",
             "matching": project.match_preset(),
         }
@@ -139,7 +138,6 @@ def options(project: Project, choice: state.Choice) -> Mapping[str, str]:
     settings: Mapping[str, Any] = card.get("settings", {})
     learned = "yes" if job.request.get("use_decisions") else "no"
     return {
-        "method": parts.METHOD_NAMES.get(choice.method, choice.method),
         "dictionaries": f"v{job.dictionary_version}",
         "matching": job.match_preset,
         "preset": str(job.request["preset"]),

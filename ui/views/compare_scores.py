@@ -1,4 +1,4 @@
-"""The tab Scores with gold: precision, recall and F1 with intervals, and recall on new words."""
+"""The tab Overview with gold: precision, recall and F1 with intervals, and recall on new words."""
 
 import pandas as pd
 import streamlit as st
@@ -19,7 +19,9 @@ def show(project: Project, found: state.Comparison) -> None:
         return
     entity_type = show_type_choice(found)
     rows = table[table["entity_type"] == entity_type]
-    figure = charts_compare.scores_figure(rows, found.colors)
+    figure = tables.drawn(
+        found, ("scores", entity_type), lambda: charts_compare.scores_figure(rows, found.colors)
+    )
     st.plotly_chart(figure, key="chart_scores", config=CONFIG)
     st.caption(
         "An entity is right only with the same words and the same type as in the gold. Whiskers "
@@ -52,7 +54,12 @@ def show_seen(project: Project, found: state.Comparison) -> None:
     if not project.dictionary_version():
         st.info("There are no dictionaries to tell seen entities from unseen ones.")
         return
-    figure = charts_compare.seen_figure(tables.seen(project, found), found.colors)
+    table = tables.seen(project, found)
+    figure = tables.drawn(
+        found,
+        ("seen", project.labels_key()),
+        lambda: charts_compare.seen_figure(table, found.colors),
+    )
     st.plotly_chart(figure, key="chart_seen", config=CONFIG)
     st.caption(
         "Recall on gold entities whose words the dictionaries hold under that type (seen), and on "

@@ -27,6 +27,8 @@ ENDS = {
     "stopping": "Stopping",
 }
 
+STAGES = {"reading": "reading the text", "labels": "matching", "priors": "estimating priors"}
+
 
 def show(project: Project, job: Job) -> None:
     """Draw the curve; while it is made, look for new points every two seconds."""
@@ -53,12 +55,11 @@ def show(project: Project, job: Job) -> None:
 
 
 def curve_name(job: Job) -> str:
-    """Return what tells a curve from others."""
+    """Return what tells a curve from others, and stays the same while it is made."""
     request = job.request
     methods = ", ".join(parts.METHOD_NAMES.get(name, name) for name in request["methods"])
-    state_of = "" if job.state == "done" else f", {ENDS[job.state].lower()}"
     seeds = parts.plural(len(request["seeds"]), "seed")
-    return f"{job.created_at:%-d %b %Y, %H:%M} ({request['preset']}, {methods}, {seeds}{state_of})"
+    return f"{job.created_at:%-d %b %Y, %H:%M} ({request['preset']}, {methods}, {seeds})"
 
 
 # ---- how far it is --------------------------------------------------------------------------
@@ -77,7 +78,7 @@ def show_progress(project: Project, job: Job) -> None:
     """Draw the state of the job, with what can be done about it."""
     if job.is_active:
         left = f", {parts.duration(job.seconds_left)} left" if job.seconds_left else ""
-        stage = f", {job.stage}" if job.state == "running" and job.stage else ""
+        stage = f", {STAGES.get(job.stage, job.stage)}" if job.state == "running" else ""
         text = f"{ENDS[job.state]}{stage}{left}"
         st.progress(min(max(job.share, 0.0), 1.0), parts.plain(text))
         st.caption("You may leave this page or close the browser; the curve goes on.")
