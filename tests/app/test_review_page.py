@@ -1,10 +1,11 @@
 import pytest
 
-from engine import jobs
+from engine import InputError, Project, jobs
 from engine.dictionary import Phrase
 from engine.workspace import create_project
 from tests.app.finished_runs import FOUND, finish_run, make_project
 from tests.app.pages import open_page
+from ui.state import review as state
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,11 @@ def press(page, key):
 
 
 def choose(page, order):
-    return checked(page.selectbox(key="review_order").set_value(order).run())
+    return checked(named(page.selectbox, "Queue").set_value(order).run())
+
+
+def named(widgets, label):
+    return next(widget for widget in widgets if widget.label == label)
 
 
 def card(page):
@@ -92,13 +97,36 @@ def test_every_decision_is_stored_at_once_and_the_next_item_comes(reviewed):
     assert card(page).startswith("gout")
     page = press(page, "review_skip")
     assert progress(page) == "4 of 4, 50 % accepted, 1 skipped"
-    assert any("All of these are decided" in of.value for of in page.html)
+    assert any("You are through with these" in of.value for of in page.html)
+
+
+def test_what_was_skipped_can_be_asked_again_and_skipped_again(reviewed):
+    page = choose(show(reviewed), "uncertain")
+    for _ in range(4):
+        page = press(page, "review_skip")
+    page = press(page, "review_ask_again")
+    assert card(page).startswith("Nothing") and progress(page) == "0 of 4, 4 skipped"
+    page = press(page, "review_skip")
+    assert card(page).startswith("chronic kidney disease")
+    page = press(page, "review_undo")  # the second skip of it, then the first is in force
+    page = press(page, "review_accept")
+    assert verdicts(reviewed)[-1] == ("Nothing", "Chemical", "accepted")
+
+
+def test_more_items_can_be_taken_at_the_end(reviewed, monkeypatch):
+    monkeypatch.setattr(state, "SIZES", (1, 3))
+    reviewed.set_choice("review", {"order": "uncertain", "size": 1})
+    page = press(show(reviewed), "review_reject")
+    assert page.button(key="review_more").label == "Take 2 more"
+    page = press(page, "review_more")
+    assert progress(page) == "1 of 3, 0 % accepted"
+    assert named(page.number_input, "Items").value == 3 and not page.warning
 
 
 def test_a_refreshed_page_goes_on_where_it_was(reviewed):
     page = press(choose(show(reviewed), "uncertain"), "review_accept")
     again = show(reviewed)
-    assert again.selectbox(key="review_order").value == "uncertain"
+    assert named(again.selectbox, "Queue").value == "uncertain"
     assert card(again) == card(page) and progress(again) == progress(page)
 
 
@@ -232,12 +260,36 @@ def test_another_run_can_be_chosen(reviewed):
     finish_run(reviewed, {"mpn": [("Lead", "Chemical", 0.6)]})
     page = choose(show(reviewed), "uncertain")
     assert card(page).startswith("Lead")
-    older = page.selectbox(key="review_run").options[1]
-    page = checked(page.selectbox(key="review_run").select(older).run())
+    choice = named(page.selectbox, "Run")
+    page = checked(choice.select(choice.options[1]).run())
     assert card(page).startswith("Nothing")
+
+
+def test_what_cannot_be_stored_is_said_and_stays_undecided(reviewed, monkeypatch):
+    page = choose(show(reviewed), "uncertain")
+
+    def fail(*of, **options):
+        raise InputError("the disk is full. Make room")
+
+    monkeypatch.setattr(Project, "add_decisions", fail)
+    page.button(key="review_accept").click().run()
+    assert not page.exception
+    assert page.error[0].value.replace("\\", "") == "The disk is full. Make room."
+    assert card(page).startswith("Nothing")
+
+
+def test_another_project_has_a_queue_of_its_own(reviewed):
+    other = make_project(name="Other")
+    finish_run(other)
+    other.set_choice("review", {"order": "random", "size": 30})
+    page = choose(show(reviewed), "uncertain")
+    page.query_params["project"] = other.id
+    page = checked(page.run())
+    assert named(page.selectbox, "Queue").value == "random"
+    assert named(page.number_input, "Items").value == 30
 
 
 def test_a_stored_choice_that_does_not_fit_is_passed_over(reviewed):
     reviewed.set_choice("review", {"order": "best", "size": 99_999, "run": "gone"})
     page = show(reviewed)
-    assert page.number_input(key="review_size").value == 1_000
+    assert named(page.number_input, "Items").value == 1_000

@@ -6,16 +6,16 @@ refreshed page, another tab or a restarted server goes on where it was.
 
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from engine import jobs
+from engine import InputError, jobs
 from engine.decisions import Decision
-from engine.enrichment import add_phrases, dictionary_candidates
 from engine.jobs import Job, TrainRequest
 from engine.project import Project
 from engine.review import ORDERS, Item, make_items, make_queue
@@ -24,7 +24,8 @@ from ui.state import findings, labels
 
 KIND = "review"
 SIZES = (10, 1_000)  # least and most items to work through at a time
-_CHOICE, _EDIT = "review", "review_edit"
+_CHOICE, _EDIT, _PASSED = "review", "review_edit", "review_passed"
+_PROBLEM = "review_problem"
 _KEPT = 4
 _MANY = " · "  # between a queue's name and the mark of decisions that were taken at once
 
@@ -59,9 +60,14 @@ def remember(project: Project, **changes: Any) -> None:
     project.set_choice(_CHOICE, asdict(replace(setup(project), **changes)))
 
 
-def widget(key: str) -> Any:
-    """Return the value of a widget, as its callback needs it."""
-    return st.session_state[key]
+def widget_key(project: Project, name: str) -> str:
+    """Return the key of a widget that chooses the queue: each project has its own."""
+    return f"review_{name}_{project.id}"
+
+
+def take(project: Project, name: str) -> None:
+    """Remember what a widget of this name says now."""
+    remember(project, **{name: st.session_state[widget_key(project, name)]})
 
 
 def chosen_run(project: Project, chosen: Setup) -> Job | None:
@@ -93,7 +99,27 @@ def standing(project: Project, items: Sequence[Item], chosen: Setup) -> Standing
     """Return the items that wait for a decision, and the progress so far."""
     taken = findings.decisions(project)
     left = pending(items, taken, with_skipped=chosen.has_skipped)
+    if chosen.has_skipped:  # what is skipped once more must not come at once
+        passed = st.session_state.get(_PASSED, set())
+        left = [item for item in left if item.id not in passed]
     return Standing(left, measure_progress(items, taken))
+
+
+def begin_size(project: Project, chosen: Setup) -> None:
+    """Give the widget of the size its value before it is drawn for the first time."""
+    st.session_state.setdefault(widget_key(project, "size"), chosen.size)
+
+
+def take_more(project: Project, size: int) -> None:
+    """Work through so many items from now on."""
+    remember(project, size=size)
+    st.session_state[widget_key(project, "size")] = size
+
+
+def ask_again(project: Project) -> None:
+    """Ask about what was skipped once more, until it is decided or skipped again."""
+    st.session_state[_PASSED] = set()
+    remember(project, has_skipped=True)
 
 
 def finds(project: Project, job: Job | None, surface: str) -> tuple[int, int]:
@@ -114,38 +140,56 @@ def decide(
     """Store a decision; `new` is what an edited item should be: start, end and type."""
     stop_editing()
     start, end, entity_type = new or (None, None, None)
-    project.add_decision(
-        KIND,
-        *item.place,
-        verdict,
-        new_start=start,
-        new_end=end,
-        new_type=entity_type,
-        source=item.method,
-        queue=order,
-        surface=item.text,
-    )
+    with _problems_kept():
+        project.add_decision(
+            KIND,
+            *item.place,
+            verdict,
+            new_start=start,
+            new_end=end,
+            new_type=entity_type,
+            source=item.method,
+            queue=order,
+            surface=item.text,
+        )
+        st.session_state.setdefault(_PASSED, set()).add(item.id)
 
 
 def accept_all(project: Project, items: Sequence[Item], order: str) -> None:
     """Accept several items at once; they can be taken back at once."""
     stop_editing()
     name = f"{order}{_MANY}{len(items)} at once {secrets.token_hex(3)}"
-    project.add_decisions(
-        [
-            Decision(0, KIND, *i.place, "accepted", source=i.method, queue=name, surface=i.text)
-            for i in items
-        ]
-    )
+    accepted = [
+        Decision(0, KIND, *i.place, "accepted", source=i.method, queue=name, surface=i.text)
+        for i in items
+    ]
+    with _problems_kept():
+        project.add_decisions(accepted)
 
 
 def take_back(project: Project) -> None:
     """Take back the last decision, or all that were taken at once with it."""
     stop_editing()
-    last = project.undo_decision(KIND)
-    if last is not None and _MANY in last.queue:
-        while project.undo_decision(KIND, last.queue):
-            pass
+    st.session_state.pop(_PASSED, None)
+    with _problems_kept():
+        last = project.undo_decision(KIND)
+        if last is not None and _MANY in last.queue:
+            while project.undo_decision(KIND, last.queue):
+                pass
+
+
+@contextmanager
+def _problems_kept() -> Iterator[None]:
+    """Keep what went wrong until the page is drawn: a callback cannot show it where it belongs."""
+    try:
+        yield
+    except InputError as error:
+        st.session_state[_PROBLEM] = error
+
+
+def take_problem() -> InputError | None:
+    """Return why the last decision could not be stored, once; None when it was."""
+    return st.session_state.pop(_PROBLEM, None)
 
 
 def decision_table(project: Project) -> pd.DataFrame:
@@ -192,26 +236,12 @@ def stop_editing() -> None:
     st.session_state.pop(_EDIT, None)
 
 
-# ---- candidates for the dictionaries --------------------------------------------------------
+def dictionary_types(project: Project) -> list[str]:
+    """Return all entity types that an item may be given: those of the dictionaries."""
+    return sorted({name for of in labels.dictionaries(project) for name in of.types})
 
 
-def candidates(project: Project, job: Job, method: str) -> pd.DataFrame:
-    """Return the surfaces that a method found and the dictionaries do not hold."""
-    taken = findings.decisions(project)
-    last = max((decision.id for decision in taken), default=0)
-    key = (*_key(project, job), project.match_preset(), method, len(taken), last)
-    return _candidates(key, project, job, method)
-
-
-def add_candidates(project: Project, chosen: Sequence[tuple[str, str]]) -> tuple[int, int]:
-    """Add (phrase, type) pairs to the dictionaries; return the new version and how many."""
-    version = project.dictionary_version()
-    before = project.dictionaries()
-    after = add_phrases(before, chosen)
-    count = sum(len(d.phrases) for d in after) - sum(len(d.phrases) for d in before)
-    noun = "phrase" if count == 1 else "phrases"
-    reason = f"{count:,} {noun} from review"
-    return project.save_dictionaries(after, reason, based_on=version), count
+# ---- what comes after -----------------------------------------------------------------------
 
 
 def train_again(project: Project, job: Job) -> Job:
@@ -260,21 +290,3 @@ def _finds(
     counts = Counter(surface for surface, _, _ in places)
     spread = Counter(surface for surface, _ in {(text, id) for text, id, _ in places})
     return {surface: (count, spread[surface]) for surface, count in counts.items()}
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner="Looking for new phrases")
-def _candidates(
-    key: tuple[object, ...], _project: Project, _job: Job, _method: str
-) -> pd.DataFrame:
-    return dictionary_candidates(
-        findings.documents(_project).values(),
-        findings.results(_project, _job).entities[_method],
-        findings.known(_project),
-        findings.match_options(_project),
-        decisions=findings.decisions(_project),
-    )
-
-
-def dictionary_types(project: Project) -> list[str]:
-    """Return all entity types that an item may be given: those of the dictionaries."""
-    return sorted({name for of in labels.dictionaries(project) for name in of.types})

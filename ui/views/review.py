@@ -74,8 +74,9 @@ def show_run_choice(project: Project, job: Job | None) -> None:
             list(names),
             index=list(names).index(job.id),
             format_func=names.__getitem__,
-            key="review_run",
-            on_change=lambda: state.remember(project, run=state.widget("review_run")),
+            key=state.widget_key(project, "run"),
+            on_change=state.take,
+            args=(project, "run"),
             width=300,
         )
     if job is not None and findings.is_outdated(project, job):

@@ -6,8 +6,8 @@ import streamlit as st
 from engine.jobs import Job
 from engine.project import Project
 from ui import parts
+from ui.state import candidates as state
 from ui.state import current, findings
-from ui.state import review as state
 
 MOST_ROWS = 500
 
@@ -83,7 +83,7 @@ def show_change(project: Project, chosen: pd.DataFrame) -> None:
     rows = chosen.assign(change="added", examples=[" | ".join(c) for c in chosen["contexts"]])
     columns = {
         "change": st.column_config.TextColumn("Change", width="small"),
-        "phrase": "Phrase",
+        "phrase": st.column_config.TextColumn("Phrase", width="medium"),
         "entity_type": "Type",
         "examples": st.column_config.TextColumn("Where it was found", width="large"),
     }

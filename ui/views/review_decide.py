@@ -5,6 +5,7 @@ All of it is one fragment: a decision redraws this tab alone.
 
 import streamlit as st
 
+from engine import InputError
 from engine.jobs import Job
 from engine.project import Project
 from ui import parts
@@ -33,6 +34,8 @@ def show(project: Project) -> None:
     chosen = state.setup(project)
     job = state.chosen_run(project, chosen)
     show_setup(project, chosen)
+    if problem := state.take_problem():
+        parts.show_input_error(problem)
     items = state.queue(project, job, chosen)
     if not items:
         show_empty_queue(chosen.order, job)
@@ -42,7 +45,7 @@ def show(project: Project) -> None:
     if standing.left:
         review_item.show(project, job, chosen.order, standing.left)
     else:
-        show_end(project, job, chosen)
+        show_end(project, job, chosen, standing.progress.skipped)
     show_training(project, job)
 
 
@@ -51,23 +54,25 @@ def show(project: Project) -> None:
 
 def show_setup(project: Project, chosen: state.Setup) -> None:
     """Draw the choice of queue; each change is remembered in the project."""
+    state.begin_size(project, chosen)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Queue",
             list(ORDERS),
             index=list(ORDERS).index(chosen.order),
             format_func=ORDERS.__getitem__,
-            key="review_order",
-            on_change=lambda: state.remember(project, order=state.widget("review_order")),
+            key=state.widget_key(project, "order"),
+            on_change=state.take,
+            args=(project, "order"),
             width=230,
         )
         st.number_input(
             "Items",
             *state.SIZES,
-            value=chosen.size,
             step=10,
-            key="review_size",
-            on_change=lambda: state.remember(project, size=state.widget("review_size")),
+            key=state.widget_key(project, "size"),
+            on_change=state.take,
+            args=(project, "size"),
             help="How many of the queue you want to work through.",
             width=130,
         )
@@ -76,8 +81,9 @@ def show_setup(project: Project, chosen: state.Setup) -> None:
                 "Seed",
                 0,
                 value=chosen.seed,
-                key="review_seed",
-                on_change=lambda: state.remember(project, seed=state.widget("review_seed")),
+                key=state.widget_key(project, "seed"),
+                on_change=state.take,
+                args=(project, "seed"),
                 help="Another seed, another sample.",
                 width=110,
             )
@@ -119,17 +125,28 @@ def show_progress(standing: state.Standing) -> None:
     st.progress(done / progress.total, text=said)
 
 
-def show_end(project: Project, job: Job | None, chosen: state.Setup) -> None:
+def show_end(project: Project, job: Job | None, chosen: state.Setup, skipped: int) -> None:
     """Say that the queue is done, and offer more."""
     more = state.queue_length(project, job, chosen) - chosen.size
     with st.container(border=True):
-        st.html('<div class="gl-empty">All of these are decided.</div>')
+        st.html('<div class="gl-empty">You are through with these.</div>')
         with st.container(horizontal=True):
             if more > 0 and chosen.size < state.SIZES[1]:
                 size = min(chosen.size + 50, state.SIZES[1])
-                if st.button(f"Take {min(50, more):,} more", type="primary", key="review_more"):
-                    state.remember(project, size=size)
-                    st.rerun()
+                st.button(
+                    f"Take {min(size - chosen.size, more):,} more",
+                    type="primary",
+                    key="review_more",
+                    on_click=state.take_more,
+                    args=(project, size),
+                )
+            if skipped:
+                st.button(
+                    f"Ask about the {skipped:,} skipped again",
+                    key="review_ask_again",
+                    on_click=state.ask_again,
+                    args=(project,),
+                )
             review_item.show_undo(project)
 
 
@@ -147,5 +164,9 @@ def show_training(project: Project, job: Job | None) -> None:
         help="Trains the same methods with the same preset as this run. Accepted entities join "
         "the labels, rejected ones count as certainly none.",
     ):
-        state.train_again(project, job)
-        parts.go_to("train")
+        try:
+            state.train_again(project, job)
+        except InputError as error:
+            parts.show_input_error(error)
+        else:
+            parts.go_to("train")

@@ -183,7 +183,9 @@ def show_many(project: Project, left: list[Item], order: str) -> None:
     if not any(item.score is not None for item in left):
         return
     with st.expander("Accept many at once"):
-        least = st.slider("Score at least", 0.5, 1.0, 0.95, 0.01, key="review_least_score")
+        least = st.slider(
+            "Score at least", 0.5, 1.0, 0.95, 0.01, key="review_least_score", width=320
+        )
         chosen = acceptable(left, least)
         st.caption(
             f"{parts.plural(len(chosen), 'item')} of the {len(left):,} that are left. Undo takes "
