@@ -40,6 +40,7 @@ from engine.tagger import BiLstmTagger, predict_probabilities
 from engine.text import Document, Entity, classes_from_spans, spans_from_entities
 from engine.training import Epoch, Schedule, fit
 from engine.transformer import TransformerTagger
+from engine.vectors import VectorTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class Run:
     history: tuple[Epoch, ...]
     confidence: Confidence | None = None
     odds: float = 1.0  # weight of non-entity when decoding
+    vectors: VectorTable | None = None  # opened, for a run that predicts again and again
 
 
 def run(
@@ -151,7 +153,8 @@ def probabilities(trained: Run, sentences: Sequence[Sequence[str]]) -> npt.NDArr
     if not any(sentences):
         return np.zeros((0, len(trained.types) + 1), np.float32)
     data = TrainingData(sentences, np.zeros(0, np.int16), trained.types, trained.lexicon)
-    inputs = make_inputs(data, trained.settings, _device_of(trained.taggers[0]))
+    device = _device_of(trained.taggers[0])
+    inputs = make_inputs(data, trained.settings, device, trained.vectors)
     return weigh(_predict(trained, inputs), trained.odds)
 
 
@@ -226,12 +229,17 @@ def complete_labels(
 
 
 def make_inputs(
-    data: TrainingData, settings: Settings, device: torch.device
+    data: TrainingData,
+    settings: Settings,
+    device: torch.device,
+    vectors: VectorTable | None = None,
 ) -> WordInputs | EncodedInputs:
-    """Return what the encoder sees of the sentences."""
+    """Return what the encoder sees of the sentences; `vectors` if those are open already."""
     if settings.encoder == "transformer":
         return EncodedInputs(data.sentences, settings, device)
-    return make_word_inputs(data.sentences, data.lexicon, settings, device, cache=data.cache)
+    return make_word_inputs(
+        data.sentences, data.lexicon, settings, device, cache=data.cache, vectors=vectors
+    )
 
 
 def make_tagger(

@@ -1,21 +1,22 @@
 """Tokens become what a tagger sees: word vectors, characters, casing, lexicon bits, context."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from engine.batches import WordInputs, sentence_bounds
-from engine.dictionary import Dictionary
+from engine.dictionary import Dictionary, Phrase
 from engine.encoders import load_encoder, longest_window
 from engine.lexicon import lexicon_bits
 from engine.settings import MatchOptions, Settings
 from engine.subwords import SubwordBatch, SubwordInputs
 from engine.transformer import cached_features, contextual_features, features_key
-from engine.vectors import load_vectors
+from engine.vectors import VectorTable, open_vectors
 from engine.word_shapes import casing_classes, character_ids
 
 Tokens = Sequence[Sequence[str]]
@@ -31,6 +32,48 @@ class Lexicon:
     tokens_given: bool
 
 
+def lexicon_record(lexicon: Lexicon | None) -> dict[str, Any] | None:
+    """Return a lexicon as it is saved, without the dictionaries that are switched off."""
+    if lexicon is None:
+        return None
+    return {
+        "options": asdict(lexicon.options),
+        "types": list(lexicon.types),
+        "tokens_given": lexicon.tokens_given,
+        "dictionaries": [
+            {
+                "name": dictionary.name,
+                "match": asdict(dictionary.match) if dictionary.match else None,
+                "phrases": [[phrase.text, phrase.entity_type] for phrase in dictionary.phrases],
+                "muted": sorted(dictionary.muted),
+            }
+            for dictionary in lexicon.dictionaries
+            if dictionary.is_enabled
+        ],
+    }
+
+
+def lexicon_from(record: dict[str, Any] | None) -> Lexicon | None:
+    """Return a lexicon that was saved."""
+    if record is None:
+        return None
+    dictionaries = tuple(
+        Dictionary(
+            of["name"],
+            tuple(Phrase(text, entity_type) for text, entity_type in of["phrases"]),
+            match=MatchOptions(**of["match"]) if of["match"] else None,
+            muted=frozenset((text, entity_type) for text, entity_type in of["muted"]),
+        )
+        for of in record["dictionaries"]
+    )
+    return Lexicon(
+        dictionaries,
+        MatchOptions(**record["options"]),
+        tuple(record["types"]),
+        record["tokens_given"],
+    )
+
+
 def make_word_inputs(
     sentences: Tokens,
     lexicon: Lexicon | None,
@@ -38,12 +81,17 @@ def make_word_inputs(
     device: torch.device,
     *,
     cache: Path | None = None,
+    vectors: VectorTable | None = None,
 ) -> WordInputs:
-    """Return all that a BiLSTM sees of the sentences; contextual features are kept in `cache`."""
+    """Return all that a BiLSTM sees of the sentences; contextual features are kept in `cache`.
+
+    `vectors` are those that the settings name, where they have been opened already.
+    """
     words, word_ids = distinct_words(sentences)
+    vectors = vectors or open_vectors(settings.word_vectors)
     return WordInputs(
         sentences,
-        load_vectors(words, settings.word_vectors).matrix,
+        vectors.of(words).matrix,
         character_ids(words)[0],
         casing_classes(words),
         word_ids=word_ids,

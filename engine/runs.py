@@ -4,6 +4,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -18,13 +19,14 @@ from torch import nn
 
 from engine.confidence import Confidence
 from engine.device import choose_device
-from engine.dictionary import Dictionary, Phrase, fingerprint
+from engine.dictionary import Dictionary, fingerprint
 from engine.experiment import Run, TrainingData, make_inputs, make_tagger
-from engine.features import Lexicon
+from engine.features import Lexicon, lexicon_from, lexicon_record
 from engine.files import written_whole
-from engine.settings import MatchOptions, Settings
+from engine.settings import Settings
 from engine.text import InputError
 from engine.training import Epoch
+from engine.vectors import VectorTable, open_vectors, vectors_fingerprint
 
 _LAYOUT = 1  # of the folder; raised when an older reader could not read it
 _CARD = "run.json"
@@ -49,6 +51,7 @@ class Card:
     dictionary_fingerprint: str
     versions: Mapping[str, str]
     scores: Mapping[str, Any]
+    vectors_fingerprint: str = ""  # of the word vectors; older cards do not have it
 
 
 def data_fingerprint(data: TrainingData) -> str:
@@ -84,7 +87,7 @@ def save_run(
     if trained.confidence is not None:
         with written_whole(folder / "confidence.npy") as out:
             np.save(out, trained.confidence.values)
-    _write_json(folder / "lexicon.json", _lexicon_record(trained.lexicon))
+    _write_json(folder / "lexicon.json", lexicon_record(trained.lexicon))
     _write_json(
         folder / _CARD,
         {
@@ -101,6 +104,7 @@ def save_run(
             ],
             "data_fingerprint": data_fingerprint(data),
             "dictionary_fingerprint": fingerprint(dictionaries),
+            "vectors_fingerprint": _fingerprint_of_vectors(trained.settings),
             "versions": {"python": platform.python_version()}
             | {name: version(name) for name in _PACKAGES},
             "taggers": len(trained.taggers),
@@ -141,6 +145,7 @@ def read_card(folder: Path) -> Card:
         dictionary_fingerprint=record["dictionary_fingerprint"],
         versions=record["versions"],
         scores=record["scores"],
+        vectors_fingerprint=record.get("vectors_fingerprint", ""),
     )
 
 
@@ -151,9 +156,10 @@ def load_run(folder: Path) -> Run:
     types = tuple(record["types"])
     lexicon = _read_lexicon(folder / "lexicon.json")
     device = choose_device()
+    vectors = _open_vectors(folder, record, settings)
     # A sentence of one token is enough to learn the sizes of the inputs.
     inputs = make_inputs(
-        TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon), settings, device
+        TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon), settings, device, vectors
     )
     classes = 2 if settings.method == "bnpu" else len(types) + 1
     taggers = []
@@ -170,7 +176,31 @@ def load_run(folder: Path) -> Run:
         _epochs(record["history"]),
         _confidence_from(folder, record),
         record["odds"],
+        vectors,
     )
+
+
+def _fingerprint_of_vectors(settings: Settings) -> str:
+    # A file that was taken away meanwhile is no reason to lose what was trained with it.
+    with suppress(InputError, OSError):
+        return vectors_fingerprint(_vectors_of(settings))
+    return ""
+
+
+def _vectors_of(settings: Settings) -> str:
+    return settings.word_vectors if settings.encoder == "bilstm" else "none"
+
+
+def _open_vectors(folder: Path, record: dict[str, Any], settings: Settings) -> VectorTable:
+    """The word vectors that the run was trained with, to be looked up many times."""
+    vectors = open_vectors(_vectors_of(settings))
+    known = record.get("vectors_fingerprint", "")
+    if known and known != vectors.fingerprint:
+        raise InputError(
+            f"the word vectors of {vectors.name} ({vectors.fingerprint}) are not those that the "
+            f"run in {folder} was trained with ({known}). Put those back, or train again"
+        )
+    return vectors
 
 
 def _load_weights(tagger: nn.Module, path: Path) -> None:
@@ -230,51 +260,11 @@ def _confidence_from(folder: Path, record: dict[str, Any]) -> Confidence | None:
         raise _damaged(path) from None
 
 
-def _lexicon_record(lexicon: Lexicon | None) -> dict[str, Any] | None:
-    if lexicon is None:
-        return None
-    return {
-        "options": asdict(lexicon.options),
-        "types": list(lexicon.types),
-        "tokens_given": lexicon.tokens_given,
-        "dictionaries": [
-            {
-                "name": dictionary.name,
-                "match": asdict(dictionary.match) if dictionary.match else None,
-                "phrases": [[phrase.text, phrase.entity_type] for phrase in dictionary.phrases],
-                "muted": sorted(dictionary.muted),
-            }
-            for dictionary in lexicon.dictionaries
-            if dictionary.is_enabled
-        ],
-    }
-
-
 def _read_lexicon(path: Path) -> Lexicon | None:
     try:
-        return _lexicon_from(json.loads(path.read_text(encoding="utf-8")))
+        return lexicon_from(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
         raise _damaged(path) from None
-
-
-def _lexicon_from(record: dict[str, Any] | None) -> Lexicon | None:
-    if record is None:
-        return None
-    dictionaries = tuple(
-        Dictionary(
-            of["name"],
-            tuple(Phrase(text, entity_type) for text, entity_type in of["phrases"]),
-            match=MatchOptions(**of["match"]) if of["match"] else None,
-            muted=frozenset((text, entity_type) for text, entity_type in of["muted"]),
-        )
-        for of in record["dictionaries"]
-    )
-    return Lexicon(
-        dictionaries,
-        MatchOptions(**record["options"]),
-        tuple(record["types"]),
-        record["tokens_given"],
-    )
 
 
 def _write_json(path: Path, value: object) -> None:

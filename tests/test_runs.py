@@ -26,6 +26,7 @@ from engine.runs import (
 )
 from engine.settings import MatchOptions
 from engine.text import InputError
+from engine.vectors import vectors_fingerprint
 from tests.test_encoders import save_tiny_bert
 from tests.test_experiment import SMALL, TYPES, Planted
 
@@ -232,7 +233,7 @@ def test_saving_takes_the_old_card_away_first(folder, trained, data, monkeypatch
     def fail(*_):
         raise KeyboardInterrupt  # killed after the weights, before the card
 
-    monkeypatch.setattr("engine.runs._lexicon_record", fail)
+    monkeypatch.setattr("engine.runs.lexicon_record", fail)
     with pytest.raises(KeyboardInterrupt):
         save_run(folder, trained, data=data)
     assert refusal(folder) == f"{folder} is not a finished run: it has no run.json"
@@ -308,6 +309,57 @@ def test_other_damaged_files_are_refused(folder, name):
 def test_a_missing_lexicon_is_refused(folder):
     (folder / "lexicon.json").unlink()
     assert "lexicon.json cannot be read; the run is damaged" in refusal(folder)
+
+
+# ---- word vectors ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_vectors(trained, data, vectors, tmp_path):
+    """A run saved with a file of vectors of its own, which a test may change."""
+    path = tmp_path / "own.txt"
+    shutil.copy(vectors, path)
+    settings = replace(trained.settings, word_vectors=str(path))
+    save_run(tmp_path / "run", replace(trained, settings=settings), data=data)
+    return tmp_path / "run", path
+
+
+def test_the_card_has_the_fingerprint_of_the_word_vectors(own_vectors):
+    folder, path = own_vectors
+    assert read_card(folder).vectors_fingerprint == vectors_fingerprint(str(path)) != ""
+
+
+def test_other_word_vectors_of_the_same_size_are_one_sentence(own_vectors):
+    folder, path = own_vectors
+    known = read_card(folder).vectors_fingerprint
+    path.write_text("the 9 9 9\npatient 9 9 9\n")
+    assert refusal(folder) == (
+        f"the word vectors of own.txt ({vectors_fingerprint(str(path))}) are not those that the "
+        f"run in {folder} was trained with ({known}). Put those back, or train again"
+    )
+
+
+def test_a_card_without_a_fingerprint_of_vectors_still_loads(own_vectors):
+    folder, path = own_vectors
+    drop_from_card(folder, "vectors_fingerprint")
+    path.write_text("the 9 9 9\npatient 9 9 9\n")
+    assert read_card(folder).vectors_fingerprint == ""
+    assert load_run(folder).types == TYPES
+
+
+def test_vectors_that_were_taken_away_do_not_lose_the_run(trained, data, tmp_path):
+    settings = replace(trained.settings, word_vectors=str(tmp_path / "absent.txt"))
+    save_run(tmp_path / "run", replace(trained, settings=settings), data=data)
+    assert read_card(tmp_path / "run").vectors_fingerprint == ""
+    assert 'absent.txt" is not a file' in refusal(tmp_path / "run")
+
+
+def test_word_vectors_are_read_once_however_often_a_run_predicts(own_vectors, planted):
+    folder, path = own_vectors
+    loaded = load_run(folder)
+    expected = probabilities(loaded, planted.sentences)
+    path.unlink()
+    assert np.array_equal(probabilities(loaded, planted.sentences), expected)
 
 
 # ---- what is finished -----------------------------------------------------------------------

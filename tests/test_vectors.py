@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text import InputError
-from engine.vectors import load_vectors, spellings
+from engine.vectors import load_vectors, open_vectors, spellings, vectors_fingerprint
 
 PLAIN = b"rome 1 2 3\nfever -0.5 0 1e-2\n\xc3\xa9t\xc3\xa9 7 8 9\n"
 ROME, FEVER, SUMMER, ZEROS = [1, 2, 3], [-0.5, 0, 0.01], [7, 8, 9], [0, 0, 0]
@@ -104,7 +104,7 @@ def test_half_a_surrogate_is_an_unknown_word(tmp_path):
 def test_binary_records_may_lie_anywhere_in_a_chunk(tmp_path_factory, rows, chunk):
     path = written(tmp_path_factory.mktemp("binary"), "a.bin", binary(rows))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.vectors._CHUNK", chunk)
+        patch.setattr("engine.vector_files._CHUNK", chunk)
         vectors = load_vectors(list(rows), path)
     np.testing.assert_array_equal(vectors.matrix, np.array(list(rows.values()), dtype=np.float32))
 
@@ -128,6 +128,35 @@ def test_memory_holds_only_the_rows_that_were_asked_for(tmp_path, name):
         tracemalloc.stop()
     assert known.tolist() == [True, True, False]
     assert peak < 3_500_000  # two chunks of a binary file, and some room
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_table_is_read_once_and_looked_up_often(tmp_path, name):
+    path = written(tmp_path, name, FILES[name])
+    table = open_vectors(path)
+    for words in (["fever"], ["unheard"], ["rome", "fever", "été"], []):
+        again, at_once = table.of(words), load_vectors(words, path)
+        np.testing.assert_array_equal(again.matrix, at_once.matrix)
+        assert (again.known.tolist(), again.source) == (at_once.known.tolist(), at_once.source)
+
+
+def test_words_of_one_hash_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr("engine.vector_files.hash", lambda word: 7, raising=False)
+    for name in ("plain.txt", "small.bin"):
+        table = open_vectors(written(tmp_path, name, FILES[name]))
+        np.testing.assert_array_equal(
+            table.of(["fever", "été", "unheard"]).matrix,
+            np.array([FEVER, SUMMER, ZEROS], dtype=np.float32),
+        )
+
+
+def test_a_fingerprint_is_that_of_the_file_as_it_is_now(tmp_path):
+    path = written(tmp_path, "a.txt", PLAIN)
+    before = vectors_fingerprint(path)
+    assert before == open_vectors(path).fingerprint == load_vectors(["rome"], path).fingerprint
+    written(tmp_path, "a.txt", PLAIN + b"new 1 2 3\n")
+    assert vectors_fingerprint(path) != before
+    assert vectors_fingerprint("none") == ""
 
 
 # ---- look-up order --------------------------------------------------------------------------
