@@ -11,7 +11,7 @@ from engine.job_store import Job
 from engine.project import Project
 from engine.workspace import ProjectSummary, list_projects
 from ui import parts
-from ui.state import current
+from ui.state import current, findings
 
 # What each kind of job is called, and the page that shows it.
 KINDS = {
@@ -40,7 +40,9 @@ def show(groups: Mapping[str, Sequence[Any]]) -> None:
 
 def show_picker(project: Project | None, summaries: Sequence[ProjectSummary]) -> None:
     """Draw the choice of projects; another choice opens that one."""
-    names = {summary.id: summary.name for summary in summaries if not summary.problem}
+    names = findings.told_apart(
+        {summary.id: summary.name for summary in summaries if not summary.problem}
+    )
     ids = list(names)
     chosen = st.selectbox(
         "Project",

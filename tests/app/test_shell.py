@@ -192,3 +192,12 @@ def test_server_is_set_up_to_keep_uploads_and_tracebacks_in():
     assert CONFIG["server"]["enableXsrfProtection"] is True
     assert CONFIG["server"]["maxUploadSize"] == 200
     assert CONFIG["client"]["showErrorDetails"] == "none"
+
+
+def test_projects_of_one_name_are_told_apart_in_the_picker():
+    first, second = create_project("Trial"), create_project("Trial")
+    page = open_page("text", first.id).run()
+    picker = page.selectbox(key=f"project_picker_{first.id}")
+    assert len(set(picker.options)) == 2
+    picker.select(next(name for name in picker.options if name.endswith(second.id[-4:]))).run()
+    assert page.query_params["project"] == second.id
