@@ -130,17 +130,37 @@ def _check_range(name: str, value: float, low: float, high: float) -> None:
         raise ValueError(f"{name} must be in [{low:g}, {high:g}], got {value:g}")
 
 
+# What the presets for a person's own text have in common. They depart from the paper where its
+# setting differs from theirs: (a) the MAE hardly moves in the few hundred steps that a small text
+# gives, generalized cross-entropy does and is nearly as robust; (b) the only lexicon a person has
+# is the dictionary that made the labels, so its bits are the labels, and half of them are hidden;
+# (c) the labels come from the same text, so the unlabeled part alone is no sample of it; (d) a
+# gamma of 15 to 28 pays with a lexicon that holds the answers, and costs precision without one.
+_OWN_TEXT = Settings(
+    loss="gce",
+    entity_weight=3.0,
+    confidence_weight=3.0,
+    is_one_sample=True,
+    lexicon_dropout=0.5,
+    batch_size=32,
+)
 TRAINING_PRESETS: dict[str, Settings] = {
     # A first look in a minute; differences between methods show, scores are not the best possible.
-    "quick": Settings(
+    "quick": replace(
+        _OWN_TEXT,
         epochs=12,
         confidence_epochs=8,
         learning_rate=2e-3,
         confidence_learning_rate=1e-3,
-        batch_size=32,
         hidden_size=100,
     ),
-    "balanced": Settings(epochs=40, confidence_epochs=30, batch_size=50, learning_rate=1e-3),
+    "balanced": replace(
+        _OWN_TEXT,
+        epochs=20,
+        confidence_epochs=12,
+        learning_rate=1e-3,
+        confidence_learning_rate=5e-4,
+    ),
     # The paper's own numbers; its gamma is 28 on BC5CDR and 15 on CoNLL-2003.
     "paper": Settings(),
 }
