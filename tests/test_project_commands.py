@@ -10,11 +10,12 @@ import pytest
 from engine import jobs
 from engine.__main__ import main
 from engine.device import set_threads
-from engine.files import read_source
+from engine.files import SourceFile, read_source
+from engine.formats import write_corpus
 from engine.job_store import writing_jobs
 from engine.settings import LIMITS
-from engine.text import InputError
-from engine.workspace import list_projects, open_project
+from engine.text import Entity, InputError
+from engine.workspace import duplicate_project, list_projects, open_project
 from tests.small_project import PRIORS, TINY, make_small_project
 
 NOTES = '{"id": "d1", "text": "Aspirin helped against high fever ."}\n'
@@ -325,3 +326,19 @@ def test_export_names_the_methods_there_are(capsys, trained, tmp_path):
     arguments = ["--method", "mpu", "--out", tmp_path / "a.csv"]
     code, _, err = run(capsys, "export", "--project", project.id, "--run", run_id, *arguments)
     assert (code, err) == (2, f"engine export: run {run_id} has no mpu; it has mpn.\n")
+
+
+def test_export_leaves_out_what_was_found_in_text_that_is_gone(capsys, trained, tmp_path):
+    project, run_id = trained
+    other = duplicate_project(project.id, "Other text")
+    corpus = other.corpus()
+    places = {document.id: (Entity(0, 3, "Drug", method="mpn"),) for document in corpus.documents}
+    folder = jobs.run_folder(jobs.get_job(other, run_id), "mpn")
+    write_corpus(replace(corpus, entities=places), folder / "predictions.csv")
+    for file in other.text_files():
+        other.remove_text(file.id)
+    other.add_text([SourceFile("new.jsonl", NOTES.replace("d1", "x1").encode())])
+    code, _, err = run(capsys, "export", "--project", other.id, "--run", run_id,
+                       "--out", tmp_path / "e.csv")  # fmt: skip
+    assert code == 0
+    assert f"{len(places):,} entities left out: their text is no longer in the project" in err

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine import jobs
 from engine.commands.inputs import named_project
-from engine.commands.terminal import say, write_file
+from engine.commands.terminal import note_all, say, write_file
 from engine.distant import dictionary_entities, label
 from engine.enrichment import known_phrases, mark_known
 from engine.formats.writing import writable_format
@@ -39,11 +39,11 @@ def _entities(project: Project, corpus: Corpus, options: argparse.Namespace) -> 
         return _matched(project, corpus)
     known = known_phrases(project.dictionaries(), MATCH_PRESETS[project.match_preset()])
     if not options.reviewed:
-        return mark_known(corpus.documents, _found(project, options), known)
+        return mark_known(corpus.documents, _found(project, corpus, options), known)
     has_run = options.job or any(job.state == "done" for job in jobs.list_jobs(project, "train"))
     reviewed = reviewed_entities(
         project.review_effect(corpus.documents),
-        _found(project, options) if has_run else {},
+        _found(project, corpus, options) if has_run else {},
         _matched(project, corpus),
     )
     return mark_known(corpus.documents, reviewed, known)
@@ -54,8 +54,8 @@ def _matched(project: Project, corpus: Corpus) -> Entities:
     return dictionary_entities(labels, corpus.documents)
 
 
-def _found(project: Project, options: argparse.Namespace) -> Entities:
-    """The entities of a run's method."""
+def _found(project: Project, corpus: Corpus, options: argparse.Namespace) -> Entities:
+    """The entities of a run's method, as far as the text is still there."""
     if options.job:
         job = jobs.get_job(project, options.job)
     else:
@@ -72,7 +72,21 @@ def _found(project: Project, options: argparse.Namespace) -> Entities:
     if method not in results.entities:
         raise InputError(f"run {job.id} has no {method}; it has {', '.join(results.entities)}")
     say(f"Run {job.id}, {method}.")
-    return results.entities[method]
+    return _still_there(results.entities[method], corpus)
+
+
+def _still_there(found: Entities, corpus: Corpus) -> Entities:
+    """Leave out, and say so, what lies in text that was removed since."""
+    lengths = {document.id: len(document.text) for document in corpus.documents}
+    kept = {
+        id: tuple(entity for entity in of if entity.end <= lengths[id])
+        for id, of in found.items()
+        if id in lengths
+    }
+    lost = sum(map(len, found.values())) - sum(map(len, kept.values()))
+    if lost:
+        note_all([f"{lost:,} entities left out: their text is no longer in the project"])
+    return kept
 
 
 def _best(results: jobs.Results) -> str:
