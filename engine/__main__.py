@@ -215,6 +215,12 @@ def _add_predict(parsers: "Subparsers") -> None:
         "python -m engine predict --run runs/conf_mpu-seed0 sample_data/score.jsonl "
         "--out entities.csv",
     )
+    assert parser.description
+    parser.description += (
+        " Texts are read and results written some documents\nat a time, in every format, so memory "
+        "does not grow with them; held one file at a time\nare a .txt that is one document, JSON "
+        "that is one list, brat and benchmark files."
+    )
     parser.add_argument("text", nargs="+", metavar="TEXT", help=f"text files ({READABLE})")
     parser.add_argument(
         "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"

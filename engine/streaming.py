@@ -5,6 +5,7 @@ repeated ids), without splitting any text. Then documents come as often as they 
 same as `read_corpus` would give, under the same ids and with the same notes.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +22,7 @@ from engine.settings import ReadOptions
 from engine.text import Corpus, Document, FileReport, InputError
 from engine.text_files import path_source, read_whole, stored_text
 
+_ODD = re.compile(r"[\r\n\t|]")
 _TEXTS = frozenset(TEXT_EXTENSIONS.split()) - {".ann", ".zip"}
 
 
@@ -36,6 +38,11 @@ class DocumentStream:
 
     def __len__(self) -> int:
         return len(self._book)
+
+    @property
+    def has_odd_ids(self) -> bool:
+        """Whether an id holds what some formats cannot: a line break, a tab, a bar."""
+        return any(part.has_odd_ids for part in self._parts)
 
     @property
     def files(self) -> tuple[FileReport, ...]:
@@ -123,6 +130,7 @@ class _Part:
     book: IdBook  # of the ids in the file
     totals: Totals
     report: FileReport
+    has_odd_ids: bool
     loose: Corpus | None = None
 
     def documents(self, rename: Callable[[str], str]) -> Iterator[Document]:
@@ -187,14 +195,16 @@ def _whole(read: Callable[[], Corpus]) -> _Part:
 
 
 def _look_through(open: Callable[[], Reading]) -> _Part:
-    reading, book, entities = open(), IdBook(), 0
+    reading, book = open(), IdBook()
+    entities, has_odd_ids = 0, False
     for draft in reading.drafts():
         book.add(draft.id)
         entities += draft.entities
+        has_odd_ids = has_odd_ids or bool(_ODD.search(draft.id))
     book.close()
     [renamed] = book.renamed([len(book)])
     totals = Totals(documents=len(book), entities=entities, renamed=renamed)
     loose = None
     if isinstance(reading, _CorpusReading) and not reading.corpus.documents:
         loose = reading.corpus
-    return _Part(open, book, totals, reading.report(totals), loose)
+    return _Part(open, book, totals, reading.report(totals), has_odd_ids, loose)

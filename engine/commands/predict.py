@@ -1,35 +1,71 @@
 """`predict`: a run finds entities in new texts, a few documents at a time."""
 
 import argparse
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from engine import console
-from engine.commands.inputs import read_texts
-from engine.commands.terminal import write_file
-from engine.experiment import predict_documents
-from engine.formats.writing import writable_format
+from engine.commands.terminal import (
+    note_all,
+    read_options,
+    tell_files,
+    tell_written,
+    write_options,
+)
+from engine.experiment import Run, predict_documents
+from engine.formats.contract import Overview, Pairs
+from engine.formats.writing import writable_format, write_documents
 from engine.runs import load_run
-from engine.text import Document, Entity
+from engine.streaming import DocumentStream, open_stream
+from engine.text import Document, Entity, InputError
 
 _TOKENS_AT_ONCE = 200_000
 
 
 def predict_command(options: argparse.Namespace) -> None:
-    """Find entities in texts with a trained run and write them."""
+    """Find entities in texts with a trained run and write them; neither is ever held whole."""
     writable_format(options.out, options.format)
-    trained = load_run(Path(options.run_folder))
-    corpus = read_texts(options)
-    entities: dict[str, tuple[Entity, ...]] = {}
-    with console.Progress("Predicting", len(corpus.documents), "documents") as progress:
-        for group in groups(corpus.documents):
-            entities |= predict_documents(trained, group, Path(options.run_folder).name)
-            progress.advance(len(group))
-    write_file(replace(corpus, entities=entities), options)
+    folder = Path(options.run_folder)
+    trained = load_run(folder)
+    stream = _open_texts(options)
+    told = stream.notes
+    with console.Progress("Predicting", len(stream), "documents") as progress:
+        found = _advancing(predicted(trained, stream, folder.name), progress)
+        pairs, kinds = _begun(found, stream)
+        ids = stream.ids() if stream.has_odd_ids else None
+        report = write_documents(
+            _with_words(pairs, stream, options),
+            options.out,
+            Overview(kinds, ids=ids),
+            options.format,
+            write_options(options),
+        )
+    note_all(note for note in stream.notes if note not in told)
+    tell_written(report, options)
 
 
-def groups(documents: Sequence[Document]) -> Iterator[list[Document]]:
+def _open_texts(options: argparse.Namespace) -> DocumentStream:
+    stream = open_stream(options.text, read_options(options))
+    tell_files(stream.files)
+    note_all(stream.notes)
+    if not len(stream):
+        names = ", ".join(options.text)
+        raise InputError(f"{names} holds entities but not the texts they are in; give those too")
+    return stream
+
+
+def predicted(
+    trained: Run, documents: Iterable[Document], run_id: str
+) -> Iterator[tuple[Document, tuple[Entity, ...]]]:
+    """Yield the documents with what the run finds in them."""
+    for group in groups(documents):
+        entities = predict_documents(trained, group, run_id)
+        for document in group:
+            yield document, entities[document.id]
+
+
+def groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Yield documents a few at a time, so that features of a large corpus never stand together."""
     group: list[Document] = []
     tokens = 0
@@ -41,3 +77,38 @@ def groups(documents: Sequence[Document]) -> Iterator[list[Document]]:
             group, tokens = [], 0
     if group:
         yield group
+
+
+def _begun(
+    found: Iterator[tuple[Document, tuple[Entity, ...]]], stream: DocumentStream
+) -> tuple[Pairs, frozenset[tuple[str, str, str]]]:
+    """The documents with their entities, and what kinds of entities those will be.
+
+    The first entity tells, as all are of one run. How some files begin depends on whether there
+    is any; the documents before it, mostly none, are read again.
+    """
+    passed = 0
+    for document, entities in found:
+        if entities:
+            kinds = frozenset((e.method, e.run_id, e.entity_type) for e in entities)
+            return chain(_empty(stream, passed), [(document, entities)], found), kinds
+        passed += 1
+    return _empty(stream, passed), frozenset()
+
+
+def _empty(stream: DocumentStream, count: int) -> Pairs:
+    return ((document, ()) for document in islice(stream, count))
+
+
+def _advancing(
+    found: Iterator[tuple[Document, tuple[Entity, ...]]], progress: console.Progress
+) -> Iterator[tuple[Document, tuple[Entity, ...]]]:
+    for pair in found:
+        yield pair
+        progress.advance(1)
+
+
+def _with_words(pairs: Pairs, stream: DocumentStream, options: argparse.Namespace) -> Pairs:
+    yield from pairs
+    if not stream.has_words:
+        raise InputError(f"{', '.join(options.text)} holds no words to label")

@@ -55,10 +55,15 @@ def read_files(
 ) -> Corpus:
     """Return the corpus in these files, telling what had to be decided."""
     corpus = read_corpus([read_source(path) for path in paths], read_options(options), format)
-    for report in corpus.files:
-        print(f"read: {_described(report)}", file=sys.stderr)
+    tell_files(corpus.files)
     note_all(corpus.notes)
     return corpus
+
+
+def tell_files(reports: Iterable[FileReport]) -> None:
+    """Print what was found in each file to standard error."""
+    for report in reports:
+        print(f"read: {_described(report)}", file=sys.stderr)
 
 
 def _described(report: FileReport) -> str:
@@ -93,8 +98,17 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
 
 def write_file(corpus: Corpus, options: argparse.Namespace) -> WriteReport:
     """Write the corpus as the command line asks, and say so."""
-    write_options = WriteOptions(options.essential, options.excel, options.utf16_offsets)
-    report = write_corpus(corpus, options.out, options.format, write_options)
+    report = write_corpus(corpus, options.out, options.format, write_options(options))
+    tell_written(report, options)
+    return report
+
+
+def write_options(options: argparse.Namespace) -> WriteOptions:
+    """Return the writing options of the command line."""
+    return WriteOptions(options.essential, options.excel, options.utf16_offsets)
+
+
+def tell_written(report: WriteReport, options: argparse.Namespace) -> None:
+    """Say how much was written, and what was changed on the way."""
     note_all(f"{Path(options.out).name}: {note}" for note in report.notes)
     say(f"\nWrote {report.rows:,} rows to {options.out}, all offsets verified.")
-    return report
