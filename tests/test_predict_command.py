@@ -115,6 +115,15 @@ def test_a_file_that_begins_without_entities_is_the_same_too(
     assert written == expected
 
 
+def test_a_format_that_is_only_written_at_once_is_written_too(
+    capsys, monkeypatch, run_folder, texts, tmp_path
+):
+    expected, *_ = at_once(run_folder, texts, tmp_path / "out", "jsonl", [])
+    monkeypatch.setitem(FORMATS, "jsonl", replace(FORMATS["jsonl"], write_each=None))
+    written, *_ = command(capsys, run_folder, texts, tmp_path / "out", "--format", "jsonl")
+    assert written == expected
+
+
 def test_what_was_read_is_told_before_the_first_prediction(
     capsys, monkeypatch, run_folder, texts, tmp_path
 ):

@@ -37,11 +37,18 @@ def write_corpus(
 def write_documents(
     pairs: Pairs, path: str | Path, overview: Overview, format: str | None, options: WriteOptions
 ) -> WriteReport:
-    """Write documents to `path` as they come, none of them held, as `write_corpus` would."""
+    """Write documents to `path` as they come, as `write_corpus` would if it had all of them.
+
+    None is held, unless the format can only be written at once.
+    """
     chosen = writable_format(path, format)
-    assert chosen.write_each is not None
     with written_whole(path) as out:
-        return chosen.write_each(pairs, out, options, overview)
+        if chosen.write_each:
+            return chosen.write_each(pairs, out, options, overview)
+        assert chosen.write is not None
+        held = list(pairs)
+        entities = {document.id: found for document, found in held if found is not None}
+        return chosen.write(Corpus(tuple(document for document, _ in held), entities), out, options)
 
 
 def writable_format(path: str | Path, format: str | None = None) -> Format:
