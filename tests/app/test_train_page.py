@@ -315,6 +315,20 @@ def test_cancel_asks_the_run_to_stop():
     assert page.button(key="train_resume")
 
 
+def test_a_run_may_end_while_its_page_is_drawn(monkeypatch):
+    project = sample_project()
+    report = begin(project)
+    report_epochs(report)
+    drawn = train_live.show
+
+    def draw_and_end(project):
+        drawn(project)
+        report.finish("done", "")
+
+    monkeypatch.setattr(train_live, "show", draw_and_end)
+    assert "gl-stages" in texts(show(project))
+
+
 def test_curves_that_train_are_named_when_a_run_would_wait():
     project = sample_project()
     begin(project, jobs.CurveRequest(preset="quick"))
@@ -330,7 +344,8 @@ def test_a_run_that_did_not_get_to_its_end_says_why_and_can_go_on(monkeypatch, e
     page = open_page("train", project.id).run()
     assert not page.exception
     said = getattr(page, box)[0].value
-    assert said == f"The latest run was {end}\\. The disk is \\*full\\*\\."
+    became = {"failed": "failed", "interrupted": "was interrupted"}[end]
+    assert said == f"The latest run {became}\\. The disk is \\*full\\*\\."
     asked = []
     monkeypatch.setattr(train_live.jobs, "resume", lambda project, id: asked.append(id))
     page.button(key="train_resume").click().run()

@@ -137,7 +137,7 @@ def show_card(project: Project, job: jobs.Job) -> None:
         for note in jobs.job_notes(project, job.id):
             st.caption(parts.plain(parts.sentence(note)))
         if not job.is_active:  # an active one is drawn at the top of the page
-            show_work(project, job)
+            show_work(project, job, f"card_{job.id}")
         show_scores(project, job)
         show_priors(project, job)
         with st.expander("All settings", key="run_settings"):

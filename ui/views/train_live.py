@@ -69,7 +69,7 @@ def watch(project: Project, id: str) -> None:
             show_progress(job)
             show_cancel(project, job)
             show_waiting(project, job)
-            show_work(project, job)
+            show_work(project, job, f"live_{job.id}")
 
     panel()
 
@@ -159,7 +159,8 @@ def show_latest(project: Project) -> None:
         return
     said = {"cancelled": st.info, "interrupted": st.warning, "failed": st.error}[latest.state]
     why = parts.sentence(latest.message) if latest.message else ""
-    said(parts.plain(f"The latest run was {STATES[latest.state]}. {why}".strip()))
+    verb = "" if latest.state == "failed" else "was "
+    said(parts.plain(f"The latest run {verb}{STATES[latest.state]}. {why}".strip()))
     if st.button(
         "Resume",
         key="train_resume",
@@ -174,13 +175,16 @@ def show_latest(project: Project) -> None:
 # ---- stages and curves ----------------------------------------------------------------------
 
 
-def show_work(project: Project, job: jobs.Job) -> None:
-    """Draw the stages of a run and, beside them, its curves; the same while and after it trains."""
+def show_work(project: Project, job: jobs.Job, key: str) -> None:
+    """Draw the stages of a run and, beside them, its curves; the same while and after it trains.
+
+    `key` tells the two places apart: a run that ends while the page is drawn stands in both.
+    """
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=270):
             st.html(stages_html(jobs.stages(project, job.id)))
         with st.container(width=650):
-            show_curves(project, job)
+            show_curves(project, job, key)
 
 
 def stages_html(stages: list[jobs.Stage]) -> str:
@@ -206,26 +210,26 @@ def stage_name(stage: jobs.Stage) -> str:
     }[stage.name]
 
 
-def show_curves(project: Project, job: jobs.Job) -> None:
+def show_curves(project: Project, job: jobs.Job, key: str) -> None:
     """Draw the curves of a run, the confidence of its tokens, and its log, a tab each."""
     epochs = jobs.epochs(project, job.id)
     of_risk, of_parts, of_bound, of_confidence, of_log = st.tabs(
-        ["Risk", "Parts", "Bound", "Confidence", "Log"], key=f"run_tabs_{job.id}"
+        ["Risk", "Parts", "Bound", "Confidence", "Log"], key=f"run_tabs_{key}"
     )
     training = epochs[epochs["stage"] == "training"]
     with of_risk:
-        show_curve(training, "risk", "Risk", f"run_risk_{job.id}")
+        show_curve(training, "risk", "Risk", f"run_risk_{key}")
         st.caption("What training lowers. Methods have different risks: compare shapes only.")
     with of_parts:
-        show_parts(training, job.id)
+        show_parts(training, key)
     with of_bound:
-        show_curve(training, "bounded", "Share of batches (%)", f"run_bound_{job.id}", percent=True)
+        show_curve(training, "bounded", "Share of batches (%)", f"run_bound_{key}", percent=True)
         st.caption(
             "How often the negative part would have fallen below zero and was held there. Always "
             "is a sign of priors that are too high."
         )
     with of_confidence:
-        show_confidence(project, job, epochs[epochs["stage"] == "confidence"])
+        show_confidence(project, job, epochs[epochs["stage"] == "confidence"], key)
     with of_log:
         lines = jobs.log_tail(project, job.id, LOG_LINES)
         st.code("\n".join(lines) or "Nothing yet.", language=None, height=300, wrap_lines=True)
@@ -250,19 +254,19 @@ def show_curve(
     st.plotly_chart(figure, key=key, config=CONFIG)
 
 
-def show_parts(epochs: pd.DataFrame, id: str) -> None:
+def show_parts(epochs: pd.DataFrame, key: str) -> None:
     """Draw the two parts of the risk on the same scale."""
     y_range = charts.common_range(epochs, ("positive", "negative"))
-    show_curve(epochs, "positive", "Positive part", f"run_positive_{id}", y_range=y_range)
+    show_curve(epochs, "positive", "Positive part", f"run_positive_{key}", y_range=y_range)
     if epochs.empty:
         return
-    show_curve(epochs, "negative", "Negative part", f"run_negative_{id}", y_range=y_range)
+    show_curve(epochs, "negative", "Negative part", f"run_negative_{key}", y_range=y_range)
     st.caption(
         "The risk is their sum: how wrong the labeled tokens are taken, and how wrong the others."
     )
 
 
-def show_confidence(project: Project, job: jobs.Job, epochs: pd.DataFrame) -> None:
+def show_confidence(project: Project, job: jobs.Job, epochs: pd.DataFrame, key: str) -> None:
     """Draw how sure the first tagger of Conf-MPU is, and how it came to be."""
     if "conf_mpu" not in job.request["methods"]:
         st.caption("Only Conf-MPU learns a confidence, and it is not part of this run.")
@@ -273,10 +277,10 @@ def show_confidence(project: Project, job: jobs.Job, epochs: pd.DataFrame) -> No
     else:
         threshold = state.threshold(job)
         figure = charts.confidence_figure(histogram, threshold)
-        st.plotly_chart(figure, key=f"run_confidence_{job.id}", config=CONFIG)
+        st.plotly_chart(figure, key=f"run_confidence_{key}", config=CONFIG)
         st.caption(
             "Labeled tokens should stand right, most unlabeled ones left. Unlabeled tokens right "
             "of the threshold are left out of the non-entities."
         )
     if not epochs.empty:
-        show_curve(epochs, "risk", "Risk of the confidence tagger", f"run_confidence_risk_{job.id}")
+        show_curve(epochs, "risk", "Risk of the confidence tagger", f"run_confidence_risk_{key}")
