@@ -109,7 +109,7 @@ def test_page_says_what_a_run_takes_before_it_starts():
     assert "<b>17,605</b> tokens in <b>793</b> sentences" in shown
     assert "Chemical</mark> 631" in shown and "Disease</mark> 947" in shown
     # 793 sentences are 16 batches of 50; Conf-MPU trains 30 epochs more: 150 * 16 steps.
-    assert "Epochs: MPN 40 · MPU 40 · Conf-MPU 70<br>2,400 steps in all" in shown
+    assert "Epochs: MPN 20 · MPU 20 · Conf-MPU 32<br>1,800 steps in all" in shown
     assert "Time not known yet" in shown
     assert "No run yet" in captions(page)
     assert page.code[-1].value == "python -m engine train --project sample --preset balanced"
@@ -143,7 +143,7 @@ def test_what_was_chosen_is_what_is_started(started):
 
 def test_another_preset_brings_its_own_settings():
     page = show(sample_project())
-    assert page.number_input(key="train_epochs_balanced_bilstm").value == 40
+    assert page.number_input(key="train_epochs_balanced_bilstm").value == 20
     page.radio(key="train_preset").set_value("paper").run()
     assert page.number_input(key="train_epochs_paper_bilstm").value == 100
     page.segmented_control(key="train_encoder").set_value("transformer").run()
