@@ -3,7 +3,7 @@
 import gc
 import multiprocessing
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +12,13 @@ import pandas as pd
 
 from engine.dictionary import Dictionary
 from engine.matching import Matcher
-from engine.resolution import KEPT, OUTCOMES, SAME_TYPE, Resolver
+from engine.resolution import KEPT, OUTCOMES, SAME_TYPE, Match, Resolver
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
 from engine.text import Document, Entity, Sentence, Span
 
-_MATCH_COLUMNS = ("sentence", "start", "end", "type", "phrase", "outcome", "winner")
+MATCH_COLUMNS = ("sentence", "start", "end", "type", "phrase", "outcome", "winner")
+ALSO_COLUMNS = ("match", "phrase")
+SHORTER_COLUMNS = ("sentence", "start", "end", "phrase")
 _CHUNK_TOKENS = 200_000
 
 
@@ -32,6 +34,9 @@ class DistantLabels:
     matches: pd.DataFrame
     also: pd.DataFrame  # match, phrase: further phrases with the same tokens and type
     phrases: pd.DataFrame  # phrase, entity_type, canonical_id, dictionary
+    # sentence, start, end, phrase: what would match here, but for a longer phrase of its own type
+    # that begins at the same token. With the matches, all that was found.
+    shorter: pd.DataFrame
     dictionaries: tuple[str, ...] = ()  # all names, those with nothing active included
 
     @property
@@ -81,14 +86,15 @@ def label(
         parts.append(part)
         if on_progress:
             on_progress(last - first)
-    matches, also = _join(parts)
+    matches, also, shorter = join_rows(parts)
     return DistantLabels(
         types=next(iter(resolvers.values())).types,
-        labels=_paint(matches, bounds),
+        labels=paint(matches, bounds),
         bounds=bounds,
         matches=matches,
         also=also,
         phrases=next(iter(resolvers.values())).phrase_table(),
+        shorter=shorter,
         dictionaries=tuple(dictionary.name for dictionary in dictionaries),
     )
 
@@ -168,7 +174,8 @@ def _sources(labels: DistantLabels) -> list[str]:
 
 _Resolvers = Mapping[bool, Resolver]
 _Tokens = Sequence[tuple[tuple[str, ...], bool]]
-_Part = tuple["array[int]", "array[int]"]  # match rows, and (match, further phrase) rows
+# Rows of matches, of (match, further phrase), and of shorter phrases, each end to end.
+Rows = tuple["array[int]", "array[int]", "array[int]"]
 # What forked workers inherit: handing it over through a pipe would cost more than the matching.
 _inherited: tuple[_Resolvers, _Tokens] | None = None
 
@@ -184,7 +191,7 @@ def _chunks(bounds: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
 
 def _run(
     resolvers: _Resolvers, tokens: _Tokens, chunks: list[tuple[int, int]], workers: int
-) -> Iterator[_Part]:
+) -> Iterator[Rows]:
     can_fork = "fork" in multiprocessing.get_all_start_methods()
     if workers < 2 or len(chunks) < 2 or not can_fork:
         yield from (_match_chunk(resolvers, tokens, chunk) for chunk in chunks)
@@ -200,48 +207,67 @@ def _run(
         _inherited = None
 
 
-def _match_inherited_chunk(chunk: tuple[int, int]) -> _Part:
+def _match_inherited_chunk(chunk: tuple[int, int]) -> Rows:
     assert _inherited is not None
     return _match_chunk(*_inherited, chunk)
 
 
-def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: tuple[int, int]) -> _Part:
-    # Rows end to end, cut apart in _join; lists grow faster than arrays, which travel better.
+def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: tuple[int, int]) -> Rows:
+    numbered = zip(range(*chunk), tokens[slice(*chunk)], strict=True)
+    return make_rows((i, resolvers[given].matches(of)) for i, (of, given) in numbered)
+
+
+# ---- matches as rows ------------------------------------------------------------------------
+
+
+def make_rows(sentences: Iterable[tuple[int, list[Match]]]) -> Rows:
+    """Return the matches of sentences, given with their numbers, as rows for `join_rows`."""
+    # Rows end to end, cut apart later; lists grow faster than arrays, which travel better.
     rows: list[int] = []
     also: list[int] = []
+    shorter: list[int] = []
     count = 0
-    for i in range(*chunk):
-        of, given = tokens[i]
+    for i, matches in sentences:
         first_row = count
-        for match in resolvers[given].matches(of):
+        for match in matches:
             winner = first_row + match.winner if match.winner >= 0 else -1
             ids = match.phrase_ids
             rows += (i, match.start, match.end, match.type_number, ids[0], match.outcome, winner)
             for phrase_id in ids[1:]:
                 also += (count, phrase_id)
+            for end, phrase_id in match.shorter:
+                shorter += (i, match.start, end, phrase_id)
             count += 1
-    return array("i", rows), array("i", also)
+    return array("i", rows), array("i", also), array("i", shorter)
 
 
-def _join(parts: list[_Part]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Put the parts end to end; rows that a part counted from its own beginning move along."""
-    width = len(_MATCH_COLUMNS)
-    match_rows, also_rows, shift = [np.zeros((0, width), np.int32)], [np.zeros((0, 2), np.int32)], 0
-    for rows, also in parts:
-        table = np.array(rows, dtype=np.int32).reshape(-1, width)
+def join_rows(parts: Iterable[Rows]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the tables of matches, of further phrases and of shorter ones, the parts end to end.
+
+    Rows that a part counted from its own beginning move along.
+    """
+    matches, also = [_table((), MATCH_COLUMNS)], [_table((), ALSO_COLUMNS)]
+    shorter, shift = [_table((), SHORTER_COLUMNS)], 0
+    for match_rows, also_rows, shorter_rows in parts:
+        table = _table(match_rows, MATCH_COLUMNS)
         table[table[:, -1] >= 0, -1] += shift
-        match_rows.append(table)
-        also_rows.append(
-            np.array(also, dtype=np.int32).reshape(-1, 2) + np.array([shift, 0], np.int32)
-        )
+        matches.append(table)
+        also.append(_table(also_rows, ALSO_COLUMNS) + np.array([shift, 0], np.int32))
+        shorter.append(_table(shorter_rows, SHORTER_COLUMNS))
         shift += len(table)
     return (
-        pd.DataFrame(np.concatenate(match_rows), columns=list(_MATCH_COLUMNS)),
-        pd.DataFrame(np.concatenate(also_rows), columns=["match", "phrase"]),
+        pd.DataFrame(np.concatenate(matches), columns=list(MATCH_COLUMNS)),
+        pd.DataFrame(np.concatenate(also), columns=list(ALSO_COLUMNS)),
+        pd.DataFrame(np.concatenate(shorter), columns=list(SHORTER_COLUMNS)),
     )
 
 
-def _paint(matches: pd.DataFrame, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int16]:
+def _table(rows: Iterable[int], columns: Sequence[str]) -> npt.NDArray[np.int32]:
+    return np.array(rows, dtype=np.int32).reshape(-1, len(columns))
+
+
+def paint(matches: pd.DataFrame, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int16]:
+    """Return one class a token: that of the kept match over it, 0 where there is none."""
     labels = np.zeros(int(bounds[-1]), dtype=np.int16)
     kept = matches[matches["outcome"] == KEPT]
     offsets = bounds[kept["sentence"].to_numpy()]

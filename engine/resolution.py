@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from engine.dictionary import Dictionary
+from engine.dictionary import Dictionary, Phrase
 from engine.matching import Found, Matcher
 
 KEPT, SAME_TYPE, LONGER, PRIORITY, EARLIER, TYPE_NAME = range(6)
@@ -41,23 +41,52 @@ class Match:
     phrase_ids: tuple[int, ...]  # the phrase it is credited to, then others with the same tokens
     outcome: int = KEPT
     winner: int = -1  # position of the match it lost to
+    # (end, phrase id) of the same type that begin here too and end earlier: no matches themselves
+    shorter: tuple[tuple[int, int], ...] = ()
 
 
 class Resolver:
     """Decides which of the phrases that a matcher finds count as labels."""
 
     def __init__(self, matcher: Matcher, dictionaries: Sequence[Dictionary]) -> None:
-        self.types = tuple(sorted({phrase.entity_type for phrase in matcher.phrases}))
-        number = {name: i for i, name in enumerate(self.types, start=1)}
         self._matcher = matcher
-        self._names = [dictionary.name for dictionary in dictionaries]
-        self._type_of = [number[phrase.entity_type] for phrase in matcher.phrases]
-        priorities = [dictionary.priority for dictionary in dictionaries]
-        self._priority_of = [priorities[i] for i in matcher.dictionary_of]
+        self._rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return self._rules.types
 
     def matches(self, tokens: Sequence[str]) -> list[Match]:
         """Return the matches of one sentence, kept and lost, by start and type."""
         found = self._matcher.scan(tokens)
+        if self._matcher.finds_out_of_order:
+            found.sort()
+        return self._rules.settle(found)
+
+    def phrase_table(self) -> pd.DataFrame:
+        """Return every phrase by its id: text, entity type, canonical id, dictionary."""
+        return self._rules.phrase_table()
+
+
+class Rules:
+    """What decides between phrases that were found: the type and the priority of each, by id."""
+
+    def __init__(
+        self,
+        phrases: Sequence[Phrase],
+        dictionary_of: Sequence[int],
+        dictionaries: Sequence[Dictionary],
+    ) -> None:
+        self.types = tuple(sorted({phrase.entity_type for phrase in phrases}))
+        number = {name: i for i, name in enumerate(self.types, start=1)}
+        self._phrases, self._dictionary_of = phrases, dictionary_of
+        self._names = [dictionary.name for dictionary in dictionaries]
+        self._type_of = [number[phrase.entity_type] for phrase in phrases]
+        priorities = [dictionary.priority for dictionary in dictionaries]
+        self._priority_of = [priorities[i] for i in dictionary_of]
+
+    def settle(self, found: list[Found]) -> list[Match]:
+        """Return the matches of one sentence from all that was found in it, in order of start."""
         if not found:
             return []
         matches = self._longest_by_type(found)
@@ -68,7 +97,7 @@ class Resolver:
 
     def phrase_table(self) -> pd.DataFrame:
         """Return every phrase by its id: text, entity type, canonical id, dictionary."""
-        phrases, count = self._matcher.phrases, len(self._matcher.phrases)
+        phrases, count = self._phrases, len(self._phrases)
         # Arrays of objects: pandas would look at a million strings to guess their type.
         types = np.array(("", *self.types), dtype=object)
         names = np.array(self._names, dtype=object)
@@ -77,15 +106,13 @@ class Resolver:
                 "phrase": np.fromiter((p.text for p in phrases), object, count),
                 "entity_type": types[np.array(self._type_of, dtype=np.intp)],
                 "canonical_id": np.fromiter((p.canonical_id for p in phrases), object, count),
-                "dictionary": names[np.array(self._matcher.dictionary_of, dtype=np.intp)],
+                "dictionary": names[np.array(self._dictionary_of, dtype=np.intp)],
             },
             dtype=object,
         )
 
     def _longest_by_type(self, found: list[Found]) -> list[Match]:
         """The longest phrase of each type at each token; equal ones joined."""
-        if self._matcher.finds_out_of_order:
-            found.sort()
         matches: list[Match] = []
         type_of, priority_of = self._type_of, self._priority_of
         i, count = 0, len(found)
@@ -103,26 +130,32 @@ class Resolver:
 
     def _longest_at(self, start: int, places: list[Found]) -> list[Match]:
         longest: dict[int, tuple[int, list[int]]] = {}  # by type
-        for _, end, phrase_ids in places:
+        shorter: dict[int, list[tuple[int, int]]] = {}
+        for _, end, phrase_ids in places:  # the shortest first
             for phrase_id in phrase_ids:
-                known, ids = longest.get(self._type_of[phrase_id], (0, []))
+                type_number = self._type_of[phrase_id]
+                known, ids = longest.get(type_number, (0, []))
                 if end > known:
-                    longest[self._type_of[phrase_id]] = (end, [phrase_id])
+                    shorter.setdefault(type_number, []).extend((known, id) for id in ids)
+                    longest[type_number] = (end, [phrase_id])
                 elif phrase_id not in ids:
                     ids.append(phrase_id)
         return [
-            self._match(start, end, type_number, ids)
+            self._match(start, end, type_number, ids, shorter[type_number])
             for type_number, (end, ids) in sorted(longest.items())
         ]
 
-    def _match(self, start: int, end: int, type_number: int, ids: list[int]) -> Match:
+    def _match(
+        self, start: int, end: int, type_number: int, ids: list[int], shorter: list[tuple[int, int]]
+    ) -> Match:
         if len(ids) > 1:
             ids.sort(key=self._credit_order)
-        return Match(start, end, type_number, self._priority_of[ids[0]], tuple(ids))
+        priority = self._priority_of[ids[0]]
+        return Match(start, end, type_number, priority, tuple(ids), shorter=tuple(shorter))
 
     def _credit_order(self, phrase_id: int) -> tuple[int, str, str]:
-        dictionary = self._matcher.dictionary_of[phrase_id]
-        text = self._matcher.phrases[phrase_id].text
+        dictionary = self._dictionary_of[phrase_id]
+        text = self._phrases[phrase_id].text
         return (-self._priority_of[phrase_id], self._names[dictionary], text)
 
 
