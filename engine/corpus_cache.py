@@ -5,16 +5,13 @@ originals are read. Nothing in it is unpickled.
 """
 
 import gc
-import hashlib
 import json
-import re
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from functools import cache
-from importlib.metadata import version
 from itertools import accumulate
 from operator import attrgetter
 from pathlib import Path
@@ -23,12 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.code_version import ENGINE, code_version, sources_of
 from engine.files import written_whole
 from engine.settings import LIMITS
 from engine.text import Corpus, Document, Entity, FileReport, InputError, Sentence
 
-_ENGINE = Path(__file__).resolve().parent
-_IMPORTED = re.compile(rb"^(?:from|import) engine\.(\w+)", re.MULTILINE)
 _LIBRARIES = ("regex", "sentencex")
 _DAMAGE = (
     OSError, ValueError, KeyError, IndexError, TypeError, EOFError, zipfile.BadZipFile,
@@ -41,22 +37,12 @@ _Arrays = dict[str, npt.NDArray[Any]]
 @cache
 def reader_version() -> str:
     """Return a hash of the code that reads text; what other code read does not count."""
-    digest = hashlib.sha256(repr((LIMITS, [version(name) for name in _LIBRARIES])).encode())
-    for _, source in sorted(_reader_sources().items()):
-        digest.update(source)
-    return digest.hexdigest()[:16]
+    return code_version(_reader_sources(), _LIBRARIES, LIMITS)
 
 
 def _reader_sources() -> dict[str, bytes]:
     """The readers, and this module, with all that they import."""
-    sources: dict[str, bytes] = {}
-    left = [Path(__file__), *(_ENGINE / "formats").glob("*.py")]
-    while left:
-        path = left.pop()
-        sources[path.name] = path.read_bytes()
-        imported = {f"{name.decode()}.py" for name in _IMPORTED.findall(sources[path.name])}
-        left += [_ENGINE / name for name in imported - sources.keys() if (_ENGINE / name).is_file()]
-    return sources
+    return sources_of([Path(__file__), *(ENGINE / "formats").glob("*.py")])
 
 
 def store_corpora(corpora: Sequence[Corpus], path: Path) -> None:

@@ -29,20 +29,27 @@ class DictionaryVersion:
     key: str  # fingerprint of what matches
 
 
-class Latest(NamedTuple):
-    """The version in use; 0 and "" when there is none."""
+class Content(NamedTuple):
+    """What a version holds, in short; 0 and "" when there is none."""
 
     version: int = 0
     key: str = ""
     sha256: str = ""  # of the whole content; changes with names and notes, too
 
 
-def latest(db: sqlite3.Connection) -> Latest:
+def latest(db: sqlite3.Connection) -> Content:
     """Return the version in use."""
+    return content_of(db, None)
+
+
+def content_of(db: sqlite3.Connection, version: int | None) -> Content:
+    """Return what a version holds, the one in use for None."""
     row = db.execute(
-        "SELECT version, key, sha256 FROM dictionary_versions ORDER BY version DESC LIMIT 1"
+        "SELECT version, key, sha256 FROM dictionary_versions WHERE version = ? OR ? IS NULL "
+        "ORDER BY version DESC LIMIT 1",
+        (version, version),
     ).fetchone()
-    return Latest(*row) if row else Latest()
+    return Content(*row) if row else Content()
 
 
 def history(db: sqlite3.Connection) -> list[DictionaryVersion]:
@@ -62,15 +69,13 @@ def load(folder: Path, version: int) -> list[Dictionary]:
     if version == 0:
         return []
     with store.reading(folder) as db:
-        row = db.execute(
-            "SELECT sha256 FROM dictionary_versions WHERE version = ?", (version,)
-        ).fetchone()
-    if row is None:
+        content = content_of(db, version).sha256
+    if not content:
         raise InputError(f"there is no version {version} of the dictionaries")
     path = _path(folder, version)
     try:
         data = path.read_bytes()
-        if hashlib.sha256(data).hexdigest() != row[0]:
+        if hashlib.sha256(data).hexdigest() != content:
             raise ValueError("its content has changed")
         with without_collection():
             return [_from_json(item) for item in json.loads(data)]

@@ -147,10 +147,10 @@ class Project:
         with self.reading() as db:
             return versions.latest(db).version
 
-    def dictionary_key(self) -> str:
-        """Return the fingerprint of all dictionaries; "" when there are none."""
+    def dictionary_key(self, version: int | None = None) -> str:
+        """Return the fingerprint of all dictionaries, as they are or were; "" for none."""
         with self.reading() as db:
-            return versions.latest(db).key
+            return versions.content_of(db, version).key
 
     def save_dictionaries(
         self, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None = None
@@ -196,12 +196,15 @@ class Project:
             raise ValueError(f"match preset must be one of {list(MATCH_PRESETS)}, got {name!r}")
         self.set_choice(_MATCH_PRESET, name)
 
-    def labels_key(self) -> str:
-        """Return a hash of all that distant labels follow from: text, dictionaries, preset."""
+    def labels_key(self, version: int | None = None, preset: str | None = None) -> str:
+        """Return a hash of all that distant labels follow from: text, dictionaries, preset.
+
+        The dictionaries of a version and a preset can be named; else those in use count.
+        """
         with self.reading() as db:
             # The whole content, not the fingerprint: labels name the dictionary they came from.
-            content = versions.latest(db).sha256
-            parts = (store.fact(db, "text_key"), content, _match_preset(db))
+            content = versions.content_of(db, version).sha256
+            parts = (store.fact(db, "text_key"), content, preset or _match_preset(db))
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     # ---- choices and decisions --------------------------------------------------------------

@@ -10,6 +10,7 @@ from engine.commands.terminal import note_all, say, write_file
 from engine.distant import dictionary_entities, label
 from engine.enrichment import known_phrases, mark_known
 from engine.formats.writing import writable_format
+from engine.labels_cache import kept_labels
 from engine.project import Project
 from engine.reviewed import reviewed_entities
 from engine.settings import MATCH_PRESETS
@@ -50,7 +51,11 @@ def _entities(project: Project, corpus: Corpus, options: argparse.Namespace) -> 
 
 
 def _matched(project: Project, corpus: Corpus) -> Entities:
-    labels = label(corpus.documents, project.dictionaries(), project.match_preset())
+    labels = kept_labels(
+        project.folder,
+        project.labels_key,
+        lambda: label(corpus.documents, project.dictionaries(), project.match_preset()),
+    )
     return dictionary_entities(labels, corpus.documents)
 
 

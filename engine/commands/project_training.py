@@ -18,6 +18,7 @@ from engine.commands.train import (
 from engine.commands.work import do_job
 from engine.curve import Point
 from engine.distant import dictionary_entities, label
+from engine.labels_cache import kept_labels
 from engine.project import Project
 from engine.text import Entity, InputError
 
@@ -40,7 +41,11 @@ def train_in_project(project: Project, options: argparse.Namespace) -> None:
     corpus = project.corpus()
     gold = project.gold(corpus)
     dictionaries = project.dictionaries_at(job.dictionary_version)
-    labels = label(corpus.documents, dictionaries, job.match_preset)
+    labels = kept_labels(
+        project.folder,
+        lambda: project.labels_key(job.dictionary_version, job.match_preset),
+        lambda: label(corpus.documents, dictionaries, job.match_preset),
+    )
     found: dict[str, Mapping[str, tuple[Entity, ...]]] = {
         "dictionary": dictionary_entities(labels, corpus.documents),
         **jobs.results(project, job.id).entities,

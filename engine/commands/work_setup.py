@@ -12,6 +12,7 @@ from engine.experiment import OnProgress, predict_documents
 from engine.formats import write_corpus
 from engine.job_plan import Speed, machine_name, network_key
 from engine.job_reports import Report
+from engine.labels_cache import kept_labels
 from engine.project import Project
 from engine.runs import load_run
 from engine.settings import Settings
@@ -49,8 +50,12 @@ def read_and_label(work: Work) -> Labeled:
         raise InputError("the text of this project holds no words")
     dictionaries = project.dictionaries_at(job.dictionary_version)
     work.report.progress(stage="labels")
-    # One worker: several are forked, and the heart of this process is a thread.
-    labels = label(corpus.documents, dictionaries, job.match_preset)
+    labels = kept_labels(
+        project.folder,
+        lambda: project.labels_key(job.dictionary_version, job.match_preset),
+        # One worker: several are forked, and the heart of this process is a thread.
+        lambda: label(corpus.documents, dictionaries, job.match_preset),
+    )
     return Labeled(corpus, dictionaries, labels, len(labels.labels))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -18,7 +19,9 @@ from engine.alignment import Aligned
 from engine.checking import Decisions, mixed
 from engine.coverage import Coverage, matches_per_sentence
 from engine.decisions import judgements
+from engine.labels_cache import kept_labels
 from engine.project import Project
+from engine.relabeling import labels_after_muting
 from ui.state import corpus, current
 
 _KEPT = 4  # results of each kind; more would fill the memory of a small machine
@@ -38,9 +41,7 @@ def labels(project: Project) -> engine.DistantLabels:
 
 def dictionaries(project: Project) -> tuple[engine.Dictionary, ...]:
     """Return the dictionaries as they are now."""
-    # A reset sample counts its versions anew, so the number alone would not do.
-    key = (project.id, project.dictionary_version(), project.dictionary_key())
-    return _dictionaries(key, project)
+    return _version(project, project.dictionary_version())
 
 
 def coverage(project: Project) -> Coverage:
@@ -185,7 +186,7 @@ def muted(project: Project) -> list[tuple[str, str]]:
 def mute(project: Project, pairs: Iterable[tuple[str, str]]) -> None:
     """Let these phrases (with their types) match nothing, in any case and any dictionary."""
     pairs = list(pairs)
-    held, base = project.dictionaries(), project.dictionary_version()
+    base, held = _held(project)
     folded = {(text.casefold(), entity_type) for text, entity_type in pairs}
     silent = {
         (phrase.text, phrase.entity_type)
@@ -199,14 +200,14 @@ def mute(project: Project, pairs: Iterable[tuple[str, str]]) -> None:
 
 def unmute(project: Project, pairs: Sequence[tuple[str, str]]) -> None:
     """Let these phrases match again."""
-    held, base = project.dictionaries(), project.dictionary_version()
+    base, held = _held(project)
     changed = [engine.unmute(dictionary, pairs) for dictionary in held]
     project.save_dictionaries(changed, f"Let match again {listed(pairs)}", based_on=base)
 
 
 def relabel(project: Project, phrase: str, old_type: str, new_type: str) -> None:
     """Move a phrase to another type, in any case and any dictionary."""
-    held, base = project.dictionaries(), project.dictionary_version()
+    base, held = _held(project)
     changed = []
     for dictionary in held:
         spellings = {
@@ -219,6 +220,12 @@ def relabel(project: Project, phrase: str, old_type: str, new_type: str) -> None
         changed.append(dictionary)
     reason = f"Moved “{phrase}” from {old_type} to {new_type}"
     project.save_dictionaries(changed, reason, based_on=base)
+
+
+def _held(project: Project) -> tuple[int, tuple[engine.Dictionary, ...]]:
+    """The version that a change is made to, and its dictionaries."""
+    version = project.dictionary_version()
+    return version, _version(project, version)
 
 
 def listed(pairs: Sequence[tuple[str, str]], most: int = 3) -> str:
@@ -239,15 +246,50 @@ def _key(project: Project) -> Key:
     return (project.id, project.labels_key())
 
 
-@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Matching")
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Finding the phrases in the text")
 def _labels(key: Key, _project: Project) -> engine.DistantLabels:
-    documents = corpus.read_corpus(_project).documents
-    return engine.label(documents, dictionaries(_project), _project.match_preset())
+    version, preset = _project.dictionary_version(), _project.match_preset()
+    labels = kept_labels(
+        _project.folder,
+        lambda: _project.labels_key(version, preset),
+        lambda: _made_labels(_project, version, preset),
+    )
+    _latest(_project.id)[:] = [_Basis(_project.labels_key(version, preset), version, labels)]
+    return labels
+
+
+class _Basis(NamedTuple):
+    """The labels that were looked at last: those after a mute follow from them."""
+
+    key: str
+    version: int
+    labels: engine.DistantLabels
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _latest(project_id: str) -> list[_Basis]:
+    return []
+
+
+def _made_labels(project: Project, version: int, preset: str) -> engine.DistantLabels:
+    of = _version(project, version)
+    for last in _latest(project.id):
+        # The text may be another, and a reset sample counts its versions anew.
+        if last.key == project.labels_key(last.version, preset):
+            before = _version(project, last.version)
+            if (labels := labels_after_muting(last.labels, before, of)) is not None:
+                return labels
+    return engine.label(corpus.read_corpus(project).documents, of, preset)
+
+
+def _version(project: Project, version: int) -> tuple[engine.Dictionary, ...]:
+    # A reset sample counts its versions anew, so the number alone would not do.
+    return _dictionaries((project.id, version, project.dictionary_key(version)), project)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
-def _dictionaries(key: Key, _project: Project) -> tuple[engine.Dictionary, ...]:
-    return tuple(_project.dictionaries())
+def _dictionaries(key: tuple[str, int, str], _project: Project) -> tuple[engine.Dictionary, ...]:
+    return tuple(_project.dictionaries_at(key[1]))
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)

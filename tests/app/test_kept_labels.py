@@ -1,0 +1,71 @@
+"""Labels are made once: not after a restart, and not for all of the text when a phrase is muted."""
+
+import pytest
+import streamlit as st
+
+import engine
+from tests.app.finished_runs import make_project
+from tests.app.pages import open_page
+from tests.test_relabeling import assert_same
+from ui.state import labels as state
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+    st.cache_resource.clear()
+    return make_project()
+
+
+@pytest.fixture
+def no_labeling(project, monkeypatch):
+    """The page was open once; from now on nothing may be labeled."""
+
+    def never(*_, **__):
+        raise AssertionError("labeled again")
+
+    assert not open_page("labels", project.id).run().exception
+    monkeypatch.setattr(engine, "label", never)
+
+
+def opened(project):
+    page = open_page("labels", project.id).run()
+    assert not page.exception
+    assert not page.error
+    return page
+
+
+def labeled(project):
+    return engine.distant.label(
+        project.corpus().documents, project.dictionaries(), project.match_preset()
+    )
+
+
+def test_a_restarted_server_does_not_label_again(project, no_labeling):
+    st.cache_resource.clear()  # what a restart leaves in memory
+    assert opened(project).metric[0].value
+    assert_same(state.labels(project), labeled(project))
+
+
+def test_muting_a_phrase_does_not_label_again(project, no_labeling):
+    state.mute(project, [("gout", "Disease")])
+    assert opened(project).metric[0].value
+    assert_same(state.labels(project), labeled(project))
+    state.unmute(project, [("gout", "Disease")])  # the labels from before are still there
+    opened(project)
+    assert_same(state.labels(project), labeled(project))
+
+
+def test_other_changes_label_again(project):
+    opened(project)
+    state.relabel(project, "gout", "Disease", "Illness")
+    opened(project)
+    assert_same(state.labels(project), labeled(project))
+
+
+def test_labels_of_a_project_that_was_made_anew_are_its_own(project):
+    opened(project)
+    project.save_dictionaries(
+        [engine.Dictionary("d", (engine.Phrase("kidney", "Organ"),))], "another"
+    )
+    assert_same(state.labels(project), labeled(project))
