@@ -1,60 +1,39 @@
-"""The app on a free port and a browser to look at it, one of each for all browser tests."""
+"""One server, one browser and one project for all browser tests, which go the way of a new user.
 
-import os
-import socket
-import subprocess
-import sys
-import tempfile
-import time
-import urllib.request
+The files run in the order of that way, each on what the one before has made. A file that runs
+alone, or after one that failed, finds its project made by the engine instead.
+"""
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+from engine import jobs
+from engine.job_requests import TrainRequest
+from engine.project import Project
+from engine.workspace import create_project, list_projects, open_project
+from tests.browser import journey
 from tests.browser.get_browser import browser_path
+from tests.browser.server import Server, running_server
 
-ROOT = Path(__file__).resolve().parents[2]
+ORDER = ("test_prepare", "test_learn", "test_use", "test_survival", "test_markup")
 BROWSER_OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SECONDS_TO_START = 60
+TIMEOUT = 60_000  # milliseconds: a busy machine takes its time, a quick one does not wait
+expect.set_options(timeout=TIMEOUT)
 
 
-@contextmanager
-def running_app() -> Iterator[str]:
-    """Start the app as `make app` does, on a data folder of its own, and give its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "ui/app.py", "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    with tempfile.TemporaryDirectory(prefix="glossa-data-") as data:
-        server = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "GLOSSA_DATA": data},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            wait_until_healthy(server, f"http://127.0.0.1:{port}/_stcore/health")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        is_ours = item.path.parent == Path(__file__).parent and item.path.stem in ORDER
+        return ORDER.index(item.path.stem) if is_ours else -1
+
+    items.sort(key=place)
 
 
-def wait_until_healthy(server: subprocess.Popen, url: str) -> None:
-    deadline = time.monotonic() + SECONDS_TO_START
-    while time.monotonic() < deadline:
-        assert server.poll() is None, f"the app ended at once with code {server.returncode}"
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise TimeoutError(f"the app did not answer at {url} within {SECONDS_TO_START} s")
+# ---- server and browser ---------------------------------------------------------------------
 
 
 @contextmanager
@@ -66,12 +45,98 @@ def running_browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def app() -> Iterator[str]:
-    with running_app() as address:
-        yield address
+def server() -> Iterator[Server]:
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def app(server: Server) -> str:
+    return server.address
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with running_browser() as browser:
         yield browser
+
+
+# ---- a visitor ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def faults() -> list[str]:
+    """What no page may do: ask another host, open a dialog, write an error to the console."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def visitor(browser: Browser, app: str, faults: list[str]):
+    """Return what opens a tab; all tabs of a file are those of one visitor."""
+    context = browser.new_context(
+        viewport={"width": 1440, "height": 1200}, reduced_motion="reduce", accept_downloads=True
+    )
+    context.set_default_timeout(TIMEOUT)
+
+    def open_tab(path: str = "") -> Page:
+        page = context.new_page()
+        watch(page, app, faults)
+        page.goto(f"{app}/{path}")
+        return page
+
+    yield open_tab
+    context.close()
+
+
+def watch(page: Page, app: str, faults: list[str]) -> None:
+    own = (app, app.replace("http", "ws"), "data:", "blob:")
+    page.on("request", lambda r: r.url.startswith(own) or faults.append(f"asked for {r.url}"))
+    page.on("dialog", lambda d: (faults.append(f"dialog {d.message}"), d.dismiss()))
+    page.on("pageerror", lambda error: faults.append(f"page error {error}"))
+    page.on("console", lambda message: is_fault(message) and faults.append(message.text))
+
+
+def is_fault(message: ConsoleMessage) -> bool:
+    """Tell an error from what Streamlit does to find out where its server is."""
+    return message.type == "error" and "/_stcore/" not in message.location["url"]
+
+
+@pytest.fixture(scope="module")
+def page(visitor) -> Page:
+    """The visitor's tab, the same one for all tests of a file."""
+    return visitor()
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_wrong(server: Server, faults: list[str]) -> Iterator[None]:
+    """Check after every test that no tab did what it may not, and no page failed in the server."""
+    yield
+    found, faults[:] = [*faults, *filter(None, [server.faults()])], []
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
+
+
+# ---- the project of the journey -------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> journey.Files:
+    return journey.write_files(tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture(scope="module")
+def prepared(server: Server, files: journey.Files) -> Project:
+    """The journey's project with text, gold and dictionaries."""
+    found = [summary.id for summary in list_projects() if summary.name == journey.NAME]
+    project = open_project(found[0]) if found else create_project(journey.NAME)
+    return journey.fill(project, files)
+
+
+@pytest.fixture(scope="module")
+def trained(prepared: Project) -> Project:
+    """The journey's project with a finished run of two methods."""
+    runs = [job for job in jobs.list_jobs(prepared, "train") if job.state == "done"]
+    if not any("conf_mpu" in job.request["methods"] for job in runs):
+        request = TrainRequest(("mpn", "conf_mpu"), "quick", settings=journey.SHORT)
+        journey.work_off(prepared, jobs.create(prepared, request).id)
+    return prepared

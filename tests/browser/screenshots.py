@@ -1,55 +1,140 @@
-"""Take pictures of the pages: `make screenshots`, or `python -m tests.browser.screenshots --all`.
+"""Take pictures of the pages: `make screenshots`, or `python -m tests.browser.screenshots --help`.
 
-Those at 1440 px go to docs/screenshots, those at 900 px (for a look, not to keep) to /tmp. With
---all every tab is taken, the further ones to /tmp as well.
+Every page of the sample project, with a quick run, a small curve and a prediction in it, light and
+dark. They go to docs/screenshots; those that the README shows are kept in the repository.
 """
 
+import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import ROOT, running_app, running_browser
+from engine import jobs
+from engine.files import SourceFile
+from engine.job_requests import CurveRequest, PredictRequest, TrainRequest
+from engine.project import Project
+from engine.workspace import sample_project
+from tests.browser import journey
+from tests.browser.conftest import running_browser
+from tests.browser.server import ROOT, Server
+from tests.browser.steps import settle
 
-KEPT = ROOT / "docs" / "screenshots"
-OTHERS = Path(tempfile.gettempdir()) / "glossa-screenshots"
-HEIGHT = 1000  # pixels
-TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases")
+FOLDER = ROOT / "docs" / "screenshots"
+HEIGHT, MOST_HEIGHT = 1000, 6000  # pixels
+TABS = {  # of each page; the first one is open when the page is
+    "home": ("",),
+    "text": ("", "Gold (for scoring)"),
+    "dictionaries": ("", "Phrases", "Charts", "Versions"),
+    "labels": ("", "Coverage", "Conflicts", "Precision", "Noisy phrases"),
+    "train": ("",),
+    "compare": ("", "Agreement", "Sentences", "Types", "Certainty", "Two runs"),
+    "curves": ("",),
+    "review": ("", "Dictionary candidates", "Decisions"),
+    "predict": ("",),
+    "export": ("",),
+}
 
 
-def main(tabs: tuple[str, ...]) -> None:
-    for folder in (KEPT, OTHERS):
-        folder.mkdir(parents=True, exist_ok=True)
-    with running_app() as address, running_browser() as browser:
-        for width in (1440, 900):
-            for theme in ("light", "dark"):
-                take(browser, address, width, theme, tabs)
+def main() -> None:
+    options = parse()
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="glossa-") as temporary:
+        data = (options.data or Path(temporary) / "data").absolute()
+        os.environ["GLOSSA_DATA"] = str(data)
+        prepare(sample_project())
+        server = Server(data, Path(temporary) / "server.log")
+        try:
+            server.start()
+            with running_browser() as browser:
+                for width in options.widths:
+                    for theme in options.themes:
+                        take_all(browser, server.address, width, theme, options)
+        finally:
+            server.stop()
 
 
-def take(browser: Browser, address: str, width: int, theme: str, tabs: tuple[str, ...]) -> None:
-    viewport = {"width": width, "height": HEIGHT}
-    page = browser.new_page(viewport=viewport, color_scheme=theme, reduced_motion="reduce")
-    page.goto(address)
-    for tab in tabs:
-        page.get_by_role("tab", name=tab).click()
-        page.mouse.move(width - 1, HEIGHT - 1)  # nothing looks hovered over
-        settle(page)
-        name = "labels" if tab == "Text" else f"labels-{tab.split()[0].lower()}"
-        folder = KEPT if tab == "Text" and width == 1440 else OTHERS
-        path = folder / f"{name}-{width}-{theme}.png"
-        page.screenshot(path=path)
-        print(f"{path}  {path.stat().st_size / 1000:.0f} kB")  # noqa: T201
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pages", nargs="+", choices=TABS, default=list(TABS))
+    parser.add_argument("--themes", nargs="+", choices=("light", "dark"), default=["light", "dark"])
+    parser.add_argument("--widths", nargs="+", type=int, default=[1440], help="e.g. 1440 900")
+    parser.add_argument("--tabs", action="store_true", help="every tab, not only the first")
+    parser.add_argument("--whole", action="store_true", help="the whole page, however long it is")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder (%(default)s)")
+    parser.add_argument(
+        "--data", type=Path, help="data folder to make, or to use again: training takes a minute"
+    )
+    return parser.parse_args()
+
+
+# ---- what there is to see -------------------------------------------------------------------
+
+
+def prepare(project: Project) -> None:
+    """Train the sample's methods, make a curve and predict, unless that was done before."""
+    done = {job.kind for job in jobs.list_jobs(project) if job.state == "done"}
+    if "train" not in done:
+        work(project, TrainRequest(preset="quick"))
+    if "curve" not in done:
+        work(project, CurveRequest((20, 60, 100), ("mpn", "conf_mpu"), preset="quick"))
+    if "predict" not in done:
+        run = next(job for job in jobs.list_jobs(project, "train") if job.state == "done")
+        text = (ROOT / "sample_data" / "score.jsonl").read_bytes().splitlines()[:3]
+        file = SourceFile("new reports.jsonl", b"\n".join(text))
+        work(project, PredictRequest(run.id, "conf_mpu", (file,)))
+
+
+def work(project: Project, request: jobs.Request) -> None:
+    print(f"doing once: {type(request).__name__}")  # noqa: T201
+    journey.work_off(project, jobs.create(project, request).id)
+
+
+# ---- pictures -------------------------------------------------------------------------------
+
+
+def take_all(
+    browser: Browser, address: str, width: int, theme: str, options: argparse.Namespace
+) -> None:
+    size = {"width": width, "height": HEIGHT}
+    page = browser.new_page(viewport=size, color_scheme=theme, reduced_motion="reduce")
+    page.set_default_timeout(120_000)
+    for name in options.pages:
+        page.set_viewport_size(size)
+        page.goto(f"{address}/{'' if name == 'home' else name}?project=sample")
+        for tab in TABS[name] if options.tabs else TABS[name][:1]:
+            page.set_viewport_size(size)
+            if tab:
+                page.get_by_role("tab", name=tab, exact=True).click()
+            words = [name, *tab.lower().split()[:1], str(width), theme]
+            take(page, options.out / f"{'-'.join(words)}.png", is_whole=options.whole)
     page.close()
 
 
-def settle(page: Page) -> None:
+def take(page: Page, path: Path, *, is_whole: bool) -> None:
+    wait_until_painted(page)
+    if is_whole:
+        # The page scrolls inside the window; a window as high as it shows all of it.
+        height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+        page.set_viewport_size(
+            {**page.viewport_size, "height": max(HEIGHT, min(height, MOST_HEIGHT))}
+        )
+        wait_until_painted(page)
+    page.mouse.move(page.viewport_size["width"] - 1, 1)  # nothing looks hovered over
+    page.screenshot(path=path)
+    print(f"{path}  {path.stat().st_size / 1000:.0f} kB")  # noqa: T201
+
+
+def wait_until_painted(page: Page) -> None:
     """Wait until the server has drawn everything and the browser has too."""
-    page.wait_for_selector(".stApp[data-test-script-state='notRunning']")
+    page.wait_for_selector("h1")
+    settle(page)
     page.wait_for_load_state("networkidle")
     page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
     page.wait_for_timeout(1_500)  # charts and tables are painted after that
 
 
 if __name__ == "__main__":
-    main(TABS if "--all" in sys.argv else TABS[:1])
+    sys.exit(main())

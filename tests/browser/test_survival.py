@@ -1,0 +1,117 @@
+"""What a page, a server or a training process may suffer without a person losing anything."""
+
+import os
+import re
+import signal
+import time
+
+import pytest
+from playwright.sync_api import expect
+
+from engine import jobs
+from tests.browser.steps import HOME, JOB, follow, main, press, see_page, settle
+from tests.small_project import make_small_project, tiny_request
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def project(server):
+    return make_small_project("Survival")
+
+
+@pytest.fixture(scope="module")
+def page(visitor, project):
+    return visitor(f"text?project={project.id}")
+
+
+def test_back_leads_through_pages_and_projects(page, project):
+    see_page(page, "Text")
+    follow(page, "Dictionaries")
+    follow(page, "Distant labels")
+    page.go_back()
+    see_page(page, "Dictionaries")
+    page.go_back()
+    see_page(page, "Text")
+    expect(page).to_have_url(re.compile(rf"/text\?project={project.id}$"))
+    page.go_forward()
+    see_page(page, "Dictionaries")
+
+
+@pytest.mark.parametrize(
+    ("id", "said"),
+    [
+        ("..%2F..%2Fetc", "That is no project id"),
+        ("%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", "That is no project id"),
+        ("nobody-0000", "nobody-0000"),
+    ],
+)
+def test_an_unknown_project_has_a_way_home(page, app, id, said):
+    page.goto(f"{app}/labels?project={id}")
+    expect(page.get_by_test_id("stAlert")).to_contain_text(said)
+    page.get_by_role("link", name="See all projects").click()
+    see_page(page, HOME)
+
+
+def test_a_run_is_seen_in_two_tabs_and_after_a_reload(page, app, project, visitor):
+    job = jobs.start(project, tiny_request(settings={"epochs": 1_000}))
+    page.goto(f"{app}/train?project={project.id}")
+    see_page(page, "Train")
+    expect(page.get_by_role("heading", name="Run in progress")).to_be_visible()
+    wait_for_epochs(project, job, 1)
+    page.reload()
+    see_page(page, "Train")
+    expect(live(page)).to_contain_text("MPN: training", timeout=JOB)
+
+    other = visitor(f"train?project={project.id}")
+    see_page(other, "Train")
+    expect(live(other)).to_contain_text("MPN: training")
+    expect(main(other).get_by_role("button", name="Queue this run")).to_be_visible()
+    live(other).get_by_role("button", name="Cancel").click()
+    for tab in (other, page):
+        expect(main(tab)).to_contain_text("The latest run was cancelled.", timeout=JOB)
+    other.close()
+
+
+def test_a_server_that_was_killed_finds_its_run_again(page, app, server, project, faults):
+    page.goto(f"{app}/train?project={project.id}")
+    press(page, "Resume")
+    expect(live(page)).to_contain_text("MPN: training", timeout=JOB)
+    job = jobs.active_job(project)
+    server.kill()
+    before = len(jobs.epochs(project, job.id))
+    wait_for_epochs(project, job, before + 2)  # with no server at all
+    server.start()
+    page.goto(f"{app}/train?project={project.id}")
+    see_page(page, "Train")
+    expect(live(page)).to_contain_text("MPN: training", timeout=JOB)
+    assert jobs.active_job(project).pid == job.pid
+    faults.clear()  # the browser complains of the server that was gone
+
+
+def test_a_run_that_was_killed_is_resumed(page, project):
+    job = jobs.active_job(project)
+    os.kill(job.pid, signal.SIGKILL)
+    expect(main(page)).to_contain_text("The latest run was interrupted.", timeout=JOB)
+    done = len(jobs.epochs(project, job.id))
+    press(page, "Resume")
+    expect(live(page)).to_contain_text("MPN: training", timeout=JOB)
+    wait_for_epochs(project, job, done + 1)
+    epochs = jobs.epochs(project, job.id)["epoch"].tolist()
+    assert epochs == list(range(1, len(epochs) + 1))  # none twice, none left out
+    settle(page)
+    live(page).get_by_role("button", name="Cancel").click()
+    expect(main(page)).to_contain_text("The latest run was cancelled.", timeout=JOB)
+
+
+def live(page):
+    return page.locator(".st-key-train_live")
+
+
+def wait_for_epochs(project, job, count):
+    deadline = time.monotonic() + JOB / 1000
+    while len(jobs.epochs(project, job.id)) < count:
+        assert time.monotonic() < deadline, (
+            f"fewer than {count} epochs: {jobs.log_tail(project, job.id)}"
+        )
+        time.sleep(0.2)
