@@ -27,6 +27,7 @@ from engine.settings import ReadOptions
 from engine.text import Corpus, Entity, InputError
 
 PREDICTIONS = "predictions.csv"
+_IS_HELD = {"": None, "true": True, "false": False}
 LOG = "log.txt"
 TEXTS = "text"  # folder of a predict job's files
 EPOCH_COLUMNS = (
@@ -181,7 +182,7 @@ def read_entities(path: Path) -> dict[str, tuple[Entity, ...]]:
     """Return the entities of a predictions file by document id."""
     try:
         return _read_own(path)
-    except (ValueError, IndexError, csv.Error):  # not as a job writes it; the reader says why
+    except (ValueError, LookupError, csv.Error):  # not as a job writes it; the reader says why
         read = FORMATS["entities"].read
         assert read is not None
         return dict(read(SourceFile(path.name, path.read_bytes()), ReadOptions()).entities)
@@ -195,6 +196,9 @@ def _read_own(path: Path) -> dict[str, tuple[Entity, ...]]:
         header = next(rows)
         names = ("doc_id", "start", "end", "label", "score", "method", "run_id")
         id, start, end, label, score, method, run_id = map(header.index, names)
+        held, phrase, canonical = map(
+            header.index, ("in_dictionary", "matched_term", "canonical_id")
+        )
         for row in rows:
             value = float(row[score]) if row[score] else None
             if (value is not None and not 0 <= value <= 1) or not row[id] or not row[label]:
@@ -206,6 +210,9 @@ def _read_own(path: Path) -> dict[str, tuple[Entity, ...]]:
                     row[label],
                     value,
                     row[method],
+                    in_dictionary=_IS_HELD[row[held]],
+                    matched_phrase=row[phrase],
+                    canonical_id=row[canonical],
                     run_id=row[run_id],
                 )
             )

@@ -218,7 +218,7 @@ def confidence_bins(
     >>> rows[-1]
     {'low': 0.975, 'high': 1.0, 'labeled': 1, 'unlabeled': 1}
     """
-    edges = np.linspace(0, 1, _BINS + 1)
+    edges = np.arange(_BINS + 1) / _BINS
     labeled, unlabeled = (
         np.histogram(values[chosen], edges)[0] for chosen in (labels > 0, labels == 0)
     )
