@@ -12,12 +12,14 @@ risk (MPN) and the same number of threads for every system, which take turns in 
            that our batches have: nothing that computes this network by products can be faster
   random   transformer: the same code as ours with random batches of 32 sentences
 
-A system's figure is its fastest of --repeats passes, tokens counted without padding. Then a trained
-run predicts a large text as `python -m engine predict` does, in a process of its own: "before" is
-its memory with the run loaded and all documents in it, "peak" the most it ever held. "others" is
-how many processors other programs kept busy meanwhile: what it should be is near 0.
+A system's figure is its fastest of --repeats passes, tokens counted without padding. Then
+`python -m engine predict` finds entities in large texts with a trained run, in a process of its own
+and from files that another wrote: reading, splitting and writing are counted too. "before" is its
+memory when torch is loaded, "peak" the most it ever held, which should hardly grow with the text.
+"others" is how many processors other programs kept busy meanwhile: what it should be is near 0.
 
-    python -m bench.training [--sentences N] [--transformer-sentences N] [--predict-tokens N]
+    python -m bench.training [--sentences N] [--transformer-sentences N]
+                             [--predict-tokens 1000000,10000000]
                              [--parts bilstm,transformer,predict] [--threads 1,2] [--repeats N]
                              [--data DIR]
 """
@@ -34,6 +36,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 
@@ -442,39 +445,49 @@ def make_run(folder: Path, data_folder: Path) -> dict:
     return {}
 
 
-def run_predict(folder: Path, token_count: int, data_folder: Path) -> dict:
-    """Return speed and memory of a saved run on a text of so many tokens."""
+def text_file(folder: Path, token_count: int) -> Path:
+    return folder / f"text-{token_count}.jsonl"
+
+
+def make_texts(folder: Path, token_count: int, data_folder: Path) -> dict:
+    """Write a text of so many tokens, some sentences a document, none of it held."""
     from bench.data import load
     from bench.matching import make_text
-    from engine.commands.predict import groups
-    from engine.experiment import predict_documents
-    from engine.runs import load_run
-    from engine.tokenization import make_tokenized_document
 
-    texts = load(SETTING, data_folder)[0]
-    sentences = [line.split(" ") for line in make_text(token_count, texts)]
-    started = perf_counter()
-    documents = [
-        make_tokenized_document(str(first), sentences[first : first + SENTENCES_A_DOCUMENT])
-        for first in range(0, len(sentences), SENTENCES_A_DOCUMENT)
-    ]
-    prepare = perf_counter() - started
-    del sentences
-    trained = load_run(folder / "run")
+    lines = make_text(token_count, load(SETTING, data_folder)[0])
+    with text_file(folder, token_count).open("w", encoding="utf-8") as out:
+        number = 0
+        while document := list(islice(lines, SENTENCES_A_DOCUMENT)):
+            number += 1
+            out.write(json.dumps({"id": str(number), "text": "\n".join(document)}) + "\n")
+    return {}
+
+
+def run_predict(folder: Path, token_count: int) -> dict:
+    """Return speed and memory of `python -m engine predict` on a text of so many tokens."""
+    from contextlib import redirect_stdout
+    from io import StringIO
+
+    from engine.__main__ import main
+    from engine.commands import predict
+
+    assert predict  # imported: torch is in memory
     before = peak_mb()
-    entities: dict[str, tuple] = {}
+    text, out = text_file(folder, token_count), StringIO()
+    entities = folder / f"entities-{token_count}.csv"
     started = perf_counter()
-    for group in groups(documents):
-        entities |= predict_documents(trained, group, "run")
+    with redirect_stdout(out):
+        code = main(["predict", "--run", str(folder / "run"), str(text), "--out", str(entities)])
     seconds = perf_counter() - started
+    assert code == 0
     return {
         "tokens": token_count,
-        "prepare_seconds": round(prepare, 2),
+        "text_mb": round(text.stat().st_size / 1e6),
         "predict_seconds": round(seconds, 2),
         "predict_tokens_per_second": round(token_count / seconds),
         "before_mb": before,
         "peak_mb": peak_mb(),
-        "entities": sum(map(len, entities.values())),
+        "entities": int(out.getvalue().split("Wrote ")[1].split()[0].replace(",", "")),
     }
 
 
@@ -500,13 +513,19 @@ def run_cell(options: argparse.Namespace) -> dict:
         return run_transformer(options.transformer_sentences, options.repeats, data_folder)
     if part == "make_run":
         return make_run(Path(folder), data_folder)
-    return run_predict(Path(folder), options.predict_tokens, data_folder)
+    tokens = int(options.predict_tokens)
+    if part == "make_texts":
+        return make_texts(Path(folder), tokens, data_folder)
+    return run_predict(Path(folder), tokens)
 
 
-def start_cell(options: argparse.Namespace, part: str, threads: int, folder: str = "") -> dict:
+def start_cell(
+    options: argparse.Namespace, part: str, threads: int, folder: str = "", tokens: int = 0
+) -> dict:
     """Run a cell in a process of its own and return its figures, or {"failed": why}."""
     command = [sys.executable, "-m", "bench.training", "--cell", part, str(threads), folder]
-    for name in ("sentences", "transformer_sentences", "predict_tokens", "repeats", "data"):
+    command += ["--predict-tokens", str(tokens)]
+    for name in ("sentences", "transformer_sentences", "repeats", "data"):
         command += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
     started, busy, own = perf_counter(), _busy_seconds(), _own_seconds()
     done = subprocess.run(
@@ -590,12 +609,26 @@ def show_predict(row: dict) -> None:
         print(f"predicting a large text failed: {row['failed']}")
         return
     print(
-        f"\npredicting {row['tokens']:,} tokens, {row['threads']} thread(s): "
+        f"\npredicting {row['tokens']:,} tokens ({row['text_mb']:,} MB), "
+        f"{row['threads']} thread(s): "
         f"{row['predict_seconds']:.1f} s, {row['predict_tokens_per_second']:,} tokens/s, "
         f"{row['entities']:,} entities; {row['before_mb']:,} MB before, "
         f"{row['peak_mb']:,} MB peak; others {row['others']:.2f}",
         flush=True,
     )
+
+
+def predict_rows(
+    options: argparse.Namespace, threads: Sequence[int], folder: str
+) -> Iterator[dict]:
+    """Yield the figures of each length of text, for each number of threads."""
+    made = start_cell(options, "make_run", 1, folder)
+    for tokens in map(int, options.predict_tokens.split(",")):
+        if "failed" not in made:
+            made = start_cell(options, "make_texts", 1, folder, tokens)
+        for count in threads:
+            failed = "failed" in made
+            yield made if failed else start_cell(options, "predict", count, folder, tokens)
 
 
 def main() -> None:
@@ -607,7 +640,9 @@ def main() -> None:
     parser.add_argument(
         "--transformer-sentences", **number, default=TRANSFORMER_SENTENCES, help="(%(default)s)"
     )
-    parser.add_argument("--predict-tokens", **number, default=PREDICT_TOKENS, help="(%(default)s)")
+    parser.add_argument(
+        "--predict-tokens", default=str(PREDICT_TOKENS), help="with commas (%(default)s)"
+    )
     parser.add_argument("--parts", default=",".join(PARTS), help="with commas (%(default)s)")
     parser.add_argument("--threads", default="1,2", help="with commas (%(default)s)")
     parser.add_argument("--repeats", **number, default=REPEATS, help="(%(default)s)")
@@ -631,9 +666,7 @@ def main() -> None:
             show(rows[-1])
     if "predict" in parts:
         with tempfile.TemporaryDirectory(prefix="glossa_bench_") as folder:
-            made = start_cell(options, "make_run", 1, folder)
-            for count in threads:
-                row = made if "failed" in made else start_cell(options, "predict", count, folder)
+            for row in predict_rows(options, threads, folder):
                 rows.append(row)
                 show_predict(row)
     environment.finish({"benchmark": "training", "seed": SEED, "cells": rows})
