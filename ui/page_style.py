@@ -6,6 +6,7 @@ PAGE_STYLE = """<style>
 .stMainBlockContainer h3 { font-size: 1.15rem; padding: .75rem 0 .5rem; }
 /* White, as Streamlit has it, is too faint on the dark theme's lighter primary color. */
 [data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #0b1218) !important; }
+[data-testid^="stBaseButton-primary"] kbd { opacity: .85; }
 .gl-purpose { padding-bottom: .4rem; max-width: 46rem; }
 .gl-chips { display: flex; flex-wrap: wrap; gap: .35rem .5rem; padding-bottom: .6rem; }
 .gl-chip { font-size: .82rem; padding: .1rem .6rem; border-radius: 1rem; overflow-wrap: anywhere;
@@ -13,8 +14,10 @@ PAGE_STYLE = """<style>
 .gl-empty { max-width: 46rem; }
 .gl-explanation { max-width: 48rem; }
 .gl-explanation p { margin: 0 0 .35rem; }
-.gl-path { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr));
-  gap: .8rem 1.9rem; margin: .9rem 0 1.2rem; max-width: 62rem; }
+/* Clipped, so that no arrow stands before the first step of a second row. */
+.gl-path { display: grid; overflow: clip;
+  grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .8rem 1.9rem;
+  margin: .9rem 0 1.2rem; max-width: 62rem; }
 .gl-step { position: relative; display: flex; flex-direction: column; gap: .15rem;
   padding: .8rem .9rem; border-radius: .6rem;
   background: color-mix(in srgb, currentColor 5%, transparent); }

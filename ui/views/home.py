@@ -25,6 +25,12 @@ from ui.state import current
 
 PAGE_SIZE = 20
 SAMPLE = "sample"
+JOB_NAMES = {
+    "train": "training",
+    "curve": "coverage curves",
+    "predict": "prediction",
+    "probe": "measuring the speed",
+}
 EXPLANATION = (
     "Bring text and a dictionary of your field: lists of phrases, each with its type.",
     "Glossa marks where the phrases are found, and says how far that reaches and how often it is "
@@ -142,7 +148,7 @@ def project_html(summary: ProjectSummary) -> str:
             (
                 parts.plural(summary.sentences, "sentence"),
                 parts.plural(summary.dictionaries, "dictionary"),
-                f"last run: {summary.last_job or 'none'}",
+                f"last run: {run_name(summary.last_job)}",
                 parts.size(summary.bytes),
                 f"changed {parts.ago(summary.modified)}",
             )
@@ -151,6 +157,16 @@ def project_html(summary: ProjectSummary) -> str:
         f'<div class="gl-project"><div class="gl-project-name">{escape(summary.name)}</div>'
         f'<div class="gl-project-line">{escape(line)}</div></div>'
     )
+
+
+def run_name(last_job: str) -> str:
+    """Return the kind and state of a job in words.
+
+    >>> run_name("predict done"), run_name("")
+    ('prediction, done', 'none')
+    """
+    kind, _, state = last_job.partition(" ")
+    return f"{JOB_NAMES.get(kind, kind)}, {state}" if kind else "none"
 
 
 def show_rename(summary: ProjectSummary) -> None:
