@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from operator import or_
 from typing import NamedTuple
 
 import pandas as pd
@@ -13,13 +13,14 @@ from engine.dictionary import Dictionary, Phrase
 from engine.folding import fold, is_acronym
 from engine.settings import MatchOptions
 from engine.text import Document, Entity
-from engine.tokenization import tokenize
+from engine.tokenization import words
 
 NAME = "From review"  # of the dictionary that accepted candidates go to
 COLUMNS = (
     "phrase", "entity_type", "count", "documents", "mean_score", "rank", "accepted", "rejected",
     "contexts",
 )  # fmt: skip
+_MARK = "\0"  # a token of its own, and of no phrase
 _CONTEXTS = 3
 _CONTEXT_LENGTH = 45  # characters on each side
 
@@ -39,11 +40,18 @@ class KnownPhrases:
     by_options: Mapping[MatchOptions, _Folded]
 
     def __contains__(self, surface: str) -> bool:
-        return any(
-            fold_surface(surface, options) in folded.phrases
-            or fold_surface(surface, replace(options, ignore_case=False)) in folded.acronyms
-            for options, folded in self.by_options.items()
-        )
+        return self.hold([surface])[0]
+
+    def hold(self, surfaces: Sequence[str]) -> list[bool]:
+        """Return of each surface whether it is known."""
+        are_known = [False] * len(surfaces)
+        for options, folded in self.by_options.items():
+            with_case = replace(options, ignore_case=False)
+            for forms, of in ((folded.phrases, options), (folded.acronyms, with_case)):
+                if forms:
+                    found = map(forms.__contains__, fold_surfaces(surfaces, of))
+                    are_known = list(map(or_, are_known, found))
+        return are_known
 
 
 def fold_surface(surface: str, options: MatchOptions) -> str:
@@ -52,8 +60,19 @@ def fold_surface(surface: str, options: MatchOptions) -> str:
     >>> [fold_surface(text, MatchOptions()) for text in ("Beta-Blocker", "beta  - blocker")]
     ['beta - blocker', 'beta - blocker']
     """
-    folded = (fold(token, options) for token in tokenize(surface)[0])
+    folded = (fold(token, options) for token in words(surface))
     return " ".join(token for token in folded if token)
+
+
+def fold_surfaces(surfaces: Sequence[str], options: MatchOptions) -> list[str]:
+    """Return `fold_surface` of each, a hundred thousand of them in a third of the time."""
+    if any(_MARK in surface for surface in surfaces):
+        return [fold_surface(surface, options) for surface in surfaces]
+    tokens = words("\n".join((_MARK, *(f"{surface}\n{_MARK}" for surface in surfaces))))
+    forms = {token: fold(token, options) for token in set(tokens)}
+    joined = " ".join(form for token in tokens if (form := forms[token]))
+    # Each surface stands between two marks, with a space on either side.
+    return [part[1:-1] for part in joined.split(_MARK)[1:-1]]
 
 
 def known_phrases(dictionaries: Iterable[Dictionary], default: MatchOptions) -> KnownPhrases:
@@ -66,11 +85,14 @@ def known_phrases(dictionaries: Iterable[Dictionary], default: MatchOptions) -> 
     for dictionary in dictionaries:
         options = dictionary.match or default
         with_case = replace(options, ignore_case=False)
-        for phrase in dictionary.phrases:
-            if options.ignore_case and is_acronym(phrase.text, options.exact_acronym_letters):
-                acronyms[options].add(fold_surface(phrase.text, with_case))
-            else:
-                phrases[options].add(fold_surface(phrase.text, options))
+        texts = {phrase.text for phrase in dictionary.phrases}
+        exact = {
+            text
+            for text in texts
+            if options.ignore_case and is_acronym(text, options.exact_acronym_letters)
+        }
+        acronyms[options].update(fold_surfaces(list(exact), with_case))
+        phrases[options].update(fold_surfaces(list(texts - exact), options))
     return KnownPhrases(
         {
             options: _Folded(frozenset(phrases[options]), frozenset(acronyms[options]))
@@ -83,16 +105,22 @@ def mark_known(
     documents: Iterable[Document], entities: Mapping[str, Sequence[Entity]], known: KnownPhrases
 ) -> dict[str, tuple[Entity, ...]]:
     """Return the entities with `in_dictionary` filled in where it was left open."""
-    is_known = cache(known.__contains__)  # a surface comes many times
+    here = [document for document in documents if document.id in entities]
+    surfaces = {
+        document.text[entity.start : entity.end]
+        for document in here
+        for entity in entities[document.id]
+        if entity.in_dictionary is None
+    }
+    is_known = dict(zip(surfaces, known.hold(list(surfaces)), strict=True))
     return {
         document.id: tuple(
             entity
             if entity.in_dictionary is not None
-            else replace(entity, in_dictionary=is_known(document.text[entity.start : entity.end]))
+            else replace(entity, in_dictionary=is_known[document.text[entity.start : entity.end]])
             for entity in entities[document.id]
         )
-        for document in documents
-        if document.id in entities
+        for document in here
     }
 
 
@@ -124,22 +152,31 @@ def dictionary_candidates(
     """
     verdicts = _verdicts(decisions, options)
     candidates: dict[tuple[str, str], _Candidate] = {}
-    known_folds: dict[str, str] = {}  # surface -> its fold, "" for what is not to be added
-    for document in documents:
-        for entity in entities.get(document.id, ()):
-            surface = document.text[entity.start : entity.end]
-            if surface not in known_folds:
-                is_new = any(map(str.isalnum, surface)) and surface not in known
-                known_folds[surface] = fold_surface(surface, options) if is_new else ""
-            key = (known_folds[surface], entity.entity_type)
-            if not key[0] or verdicts[key]["rejected"] > verdicts[key]["accepted"]:
-                continue
-            _add(candidates.setdefault(key, _Candidate(Counter(), set(), [], [])), document, entity)
+    found = [(d, e, d.text[e.start : e.end]) for d in documents for e in entities.get(d.id, ())]
+    folds = _new_folds({surface for _, _, surface in found}, known, options)
+    for document, entity, surface in found:
+        key = (folds.get(surface, ""), entity.entity_type)
+        if not key[0] or verdicts[key]["rejected"] > verdicts[key]["accepted"]:
+            continue
+        _add(candidates.setdefault(key, _Candidate(Counter(), set(), [], [])), document, entity)
     rows = [_row(key[1], of, verdicts[key]) for key, of in candidates.items()]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(
         ["rank", "phrase", "entity_type"], ascending=[False, True, True], ignore_index=True
     )
+
+
+def _new_folds(
+    surfaces: Iterable[str], known: KnownPhrases, options: MatchOptions
+) -> dict[str, str]:
+    """The surfaces that could be added, each with its fold: neither known nor mere punctuation."""
+    spelled = [surface for surface in surfaces if any(map(str.isalnum, surface))]
+    new = [
+        surface
+        for surface, is_known in zip(spelled, known.hold(spelled), strict=True)
+        if not is_known
+    ]
+    return dict(zip(new, fold_surfaces(new, options), strict=True))
 
 
 def _add(candidate: _Candidate, document: Document, entity: Entity) -> None:

@@ -63,5 +63,7 @@ def is_acronym(phrase: str, longest: int) -> bool:
     >>> is_acronym("IL-2", 4), is_acronym("Aids", 4), is_acronym("2", 4)
     (True, False, False)
     """
+    if phrase.islower():  # nearly always, and said without a look at each letter
+        return False
     letters = [c for c in phrase if c.isalpha()]
     return 0 < len(letters) <= longest and all(c.isupper() for c in letters)

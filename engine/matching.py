@@ -19,7 +19,7 @@ from engine.dictionary import Dictionary, Phrase, active_phrases
 from engine.folding import fold, is_acronym
 from engine.settings import MATCH_PRESETS, MatchOptions
 from engine.text import InputError
-from engine.tokenization import tokenize
+from engine.tokenization import words
 
 # Codes are single characters of the two-byte plane, none a surrogate. Past the last one a token
 # takes two: a lead that is no code by itself, so that no code is the beginning of another.
@@ -179,11 +179,11 @@ def phrase_tokens(
     nothing else does.
     """
     if not tokens_given:
-        return [tokenize(phrase)[0]]
+        return [tuple(words(phrase))]
     given = tuple(phrase.split())
     if options == MATCH_PRESETS["strict"]:
         return [given]
-    ours, _ = tokenize(phrase)
+    ours = tuple(words(phrase))
     return [given] if given == ours else [given, ours]
 
 

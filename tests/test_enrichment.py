@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.decisions import Decision
 from engine.dictionary import Dictionary, Phrase, mute
@@ -8,6 +10,7 @@ from engine.enrichment import (
     context,
     dictionary_candidates,
     fold_surface,
+    fold_surfaces,
     known_phrases,
     mark_known,
 )
@@ -72,6 +75,12 @@ def test_folding_follows_the_matching_options():
     entities = found(document, *((s, "Disease", 1.0) for s in ("Tumors", "tumor", "TUMOR")))
     assert rows(candidates(document, entities, LOOSE), "phrase", "count") == [("TUMOR", 3)]
     assert len(candidates(document, entities, STRICT)) == 3
+
+
+@given(st.lists(st.text(max_size=8) | st.sampled_from(("", "U.S.", "´a", "beta - blocker"))))
+def test_many_surfaces_fold_as_each_does(surfaces):
+    for options in (BALANCED, LOOSE, STRICT):
+        assert fold_surfaces(surfaces, options) == [fold_surface(s, options) for s in surfaces]
 
 
 def test_an_acronym_is_known_in_its_own_case_only():
