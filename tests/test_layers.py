@@ -20,11 +20,12 @@ ENGINE_ORDER = [
     "recurrence", "tagger", "training", "confidence", "decoding", "metrics", "checking",
     "marks", "pool", "agreement", "bootstrap", "seen", "calibration", "judged", "formats",
     "streaming", "alignment", "experiment", "runs", "job_process", "comparison", "curve",
-    "speed", "project_connection", "project_store", "decisions", "review", "review_progress",
-    "enrichment", "summaries", "dictionary_writing", "verification", "corpus_cache",
-    "dictionary_versions", "project_files", "labels_cache", "project_text", "project_gold",
-    "project", "project_zip", "workspace", "reviewed", "job_requests", "job_store", "job_plan",
-    "job_watch", "job_reports", "job_results", "jobs", "console", "commands", "__main__",
+    "speed", "project_connection", "project_store", "decisions", "review", "review_queue",
+    "review_progress", "enrichment", "summaries", "dictionary_writing", "verification",
+    "corpus_cache", "dictionary_versions", "project_files", "labels_cache", "project_text",
+    "project_gold", "project", "project_zip", "workspace", "reviewed", "job_requests",
+    "job_store", "job_plan", "job_watch", "job_reports", "job_results", "jobs", "console",
+    "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {
     "device", "encoders", "subwords", "batches", "features", "risk", "transformer", "tagger",

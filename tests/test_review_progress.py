@@ -40,8 +40,8 @@ def test_skipped_items_can_be_asked_again_and_unsure_ones_are():
     ckd, *others = items()
     skipped = [decide(ckd, "skipped")]
     assert pending(items(), skipped) == others
-    assert pending(items(), skipped, with_skipped=True) == items()
-    assert pending(items(), [decide(ckd, "unsure")]) == items()
+    assert pending(items(), skipped, with_skipped=True) == list(items())
+    assert pending(items(), [decide(ckd, "unsure")]) == list(items())
 
 
 def test_progress_counts_verdicts_and_what_they_settle():

@@ -1,6 +1,6 @@
 """An item of the review becomes escaped HTML: its sentence in context, and what methods say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -91,13 +91,18 @@ def card(document: Document, of: Passage, mark: Mark, colors: Mapping[str, str])
     )
 
 
-def opinions(item: Item, document: Document, colors: Mapping[str, str]) -> str:
-    """Return a row a method: what it finds here, and how sure it is."""
+def opinions(
+    item: Item, document: Document, colors: Mapping[str, str], *, is_known: Callable[[], bool]
+) -> str:
+    """Return a row a method: what it finds here, and how sure it is.
+
+    `is_known` says whether the dictionaries hold the words; it is asked only where they match not.
+    """
     rows = []
     for method, entity in item.opinions:
         name = escape(METHOD_NAMES.get(method, method))
         if entity is None:
-            said = f'<span class="gl-none">{escape(_silence(method, item))}</span>'
+            said = f'<span class="gl-none">{escape(_silence(method, is_known))}</span>'
             score = ""
         else:
             surface = document.text[entity.start : entity.end]
@@ -109,10 +114,10 @@ def opinions(item: Item, document: Document, colors: Mapping[str, str]) -> str:
     return f'<table class="gl-opinions"><thead>{head}</thead>{"".join(rows)}</table>'
 
 
-def _silence(method: str, item: Item) -> str:
+def _silence(method: str, is_known: Callable[[], bool]) -> str:
     if method != DICTIONARY:
         return "nothing here"
-    return "knows the phrase, no match here" if item.is_known else "does not know the phrase"
+    return "knows the phrase, no match here" if is_known() else "does not know the phrase"
 
 
 def chips(document: Document, of: Passage, first: int, last: int, color: str) -> str:

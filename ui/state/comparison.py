@@ -9,17 +9,15 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from engine import jobs
 from engine.alignment import Aligned
-from engine.job_results import PREDICTIONS
 from engine.jobs import Job
-from engine.marks import EntitiesByDocument, Marks, marks_of_labels, read_marks
+from engine.marks import EntitiesByDocument, Marks
 from engine.pool import Pool, on_tokens, pool_entities
 from engine.project import Project
 from ui import parts
 from ui.chart_style import BARS
 from ui.palette import METHOD_COLORS
-from ui.state import corpus, findings, labels
+from ui.state import corpus, findings
 
 Key = tuple[object, ...]
 GOLD, DICTIONARY = "gold", "dictionary"
@@ -177,15 +175,5 @@ def _compare(
 
 def _marks_of(project: Project, choice: Choice) -> Marks:
     if choice.job is None:
-        return _matched((project.id, project.labels_key()), project)
-    return _found((project.id, choice.key, choice.job.attempt), choice.job, choice.method)
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner="Matching")
-def _matched(key: Key, _project: Project) -> Marks:
-    return marks_of_labels(labels.labels(_project), corpus.sentences(_project))
-
-
-@st.cache_resource(max_entries=4 * _KEPT, show_spinner="Reading the run")
-def _found(key: Key, _job: Job, _method: str) -> Marks:
-    return read_marks(jobs.run_folder(_job, _method) / PREDICTIONS)
+        return findings.matched_marks(project)
+    return findings.marks(project, choice.job, choice.method)

@@ -17,7 +17,7 @@ from engine.bootstrap import ALL_TYPES
 from engine.dictionary_writing import write_patterns, write_phrases
 from engine.jobs import Job
 from engine.project import Project
-from engine.review import lot
+from engine.review_queue import lot
 from engine.summaries import write_comparison, write_surfaces
 from engine.text import spans_from_entities
 from engine.workspace import write_project_zip

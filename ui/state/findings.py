@@ -14,6 +14,7 @@ from engine.decisions import Decision
 from engine.enrichment import KnownPhrases, known_phrases
 from engine.job_results import PREDICTIONS
 from engine.jobs import Job, Results
+from engine.marks import Marks, marks_of_labels, read_marks
 from engine.project import Project
 from engine.reviewed import reviewed_entities
 from engine.settings import MATCH_PRESETS, MatchOptions
@@ -83,6 +84,25 @@ def by_method(project: Project, job: Job | None) -> dict[str, EntitiesByDocument
     return found
 
 
+def marks(project: Project, job: Job, method: str) -> Marks:
+    """Return what a method of a run found, as columns: in a tenth of the time of entities."""
+    return _marks((project.id, job.id, job.attempt, method), job)
+
+
+def matched_marks(project: Project) -> Marks:
+    """Return what the dictionaries match, as columns."""
+    return _matched_marks((project.id, project.labels_key()), project)
+
+
+def marks_by_method(project: Project, job: Job | None) -> dict[str, Marks]:
+    """Return the sets of a run, the most trusted method first, and the dictionaries' last."""
+    methods = methods_of(job) if job is not None else []
+    found = {method: marks(project, job, method) for method in methods if job is not None}
+    if project.dictionary_version():
+        found["dictionary"] = matched_marks(project)
+    return found
+
+
 def reviewed(project: Project, job: Job | None, method: str) -> EntitiesByDocument:
     """Return one set: what people decided, then what the method found, then the dictionaries'."""
     last = [decision.id for decision in decisions(project)]
@@ -127,6 +147,16 @@ def _results(key: tuple[object, ...], _project: Project) -> Results:
 def _matched(key: tuple[object, ...], _project: Project) -> EntitiesByDocument:
     of = corpus.read_corpus(_project).documents
     return engine.dictionary_entities(labels.labels(_project), of)
+
+
+@st.cache_resource(max_entries=4 * _KEPT, show_spinner="Reading what the run found")
+def _marks(key: tuple[object, ...], _job: Job) -> Marks:
+    return read_marks(jobs.run_folder(_job, str(key[-1])) / PREDICTIONS)
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Finding the phrases in the text")
+def _matched_marks(key: tuple[object, ...], _project: Project) -> Marks:
+    return marks_of_labels(labels.labels(_project), corpus.sentences(_project))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Putting decisions and runs together")

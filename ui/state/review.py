@@ -5,12 +5,13 @@ refreshed page, another tab or a restarted server goes on where it was.
 """
 
 import secrets
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
@@ -18,8 +19,9 @@ from engine import InputError, jobs
 from engine.decisions import Decision
 from engine.jobs import Job, TrainRequest
 from engine.project import Project
-from engine.review import ORDERS, Item, make_items, make_queue
+from engine.review import Item, Items, Numbers, count_finds, make_items
 from engine.review_progress import Progress, measure_progress, pending
+from engine.review_queue import ORDERS, make_queue
 from ui.state import findings, labels
 
 KIND = "review"
@@ -78,13 +80,13 @@ def chosen_run(project: Project, chosen: Setup) -> Job | None:
 
 def queue(project: Project, job: Job | None, chosen: Setup) -> list[Item]:
     """Return the first items of the queue, decided ones included."""
-    key = (*_key(project, job), chosen.order, chosen.seed)
-    return _queue(key, project, job)[: chosen.size]
+    items = _items(project, job)
+    return [items[i] for i in _rows(project, job, chosen)[: chosen.size].tolist()]
 
 
 def queue_length(project: Project, job: Job | None, chosen: Setup) -> int:
     """Return how many items there are in this order altogether."""
-    return len(_queue((*_key(project, job), chosen.order, chosen.seed), project, job))
+    return len(_rows(project, job, chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,13 @@ def ask_again(project: Project) -> None:
 
 def finds(project: Project, job: Job | None, surface: str) -> tuple[int, int]:
     """Return how often this surface is among the items, and in how many documents."""
-    return _finds(_key(project, job), project, job).get(surface.casefold(), (0, 0))
+    folded = _folded_texts(_key(project, job), project, job)
+    return count_finds(_items(project, job), np.flatnonzero(folded == surface.casefold()))
+
+
+def is_known(project: Project, item: Item) -> bool:
+    """Return whether the dictionaries hold the words of an item."""
+    return item.text in findings.known(project)
 
 
 # ---- decisions ------------------------------------------------------------------------------
@@ -266,27 +274,33 @@ def _key(project: Project, job: Job | None) -> tuple[object, ...]:
     return (project.id, project.labels_key(), run)
 
 
-def _items(project: Project, job: Job | None) -> list[Item]:
+def _items(project: Project, job: Job | None) -> Items:
     return _made_items(_key(project, job), project, job)
 
 
+def _rows(project: Project, job: Job | None, chosen: Setup) -> Numbers:
+    return _queue((*_key(project, job), chosen.order, chosen.seed), project, job)
+
+
 @st.cache_resource(max_entries=_KEPT, show_spinner="Comparing what the methods say")
-def _made_items(key: tuple[object, ...], _project: Project, _job: Job | None) -> list[Item]:
-    known = findings.known(_project)
+def _made_items(key: tuple[object, ...], _project: Project, _job: Job | None) -> Items:
     texts = findings.documents(_project).values()
-    return make_items(texts, findings.by_method(_project, _job), known.__contains__)
+    return make_items(texts, findings.marks_by_method(_project, _job))
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Putting the queue in order")
-def _queue(key: tuple[object, ...], _project: Project, _job: Job | None) -> list[Item]:
-    return make_queue(_items(_project, _job), str(key[-2]), int(str(key[-1])))
+def _queue(key: tuple[object, ...], _project: Project, _job: Job | None) -> Numbers:
+    *_, order, seed = key
+    return make_queue(
+        _items(_project, _job),
+        str(order),
+        int(str(seed)),
+        lambda surfaces: findings.known(_project).hold(surfaces),
+    )
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _finds(
+def _folded_texts(
     key: tuple[object, ...], _project: Project, _job: Job | None
-) -> dict[str, tuple[int, int]]:
-    places = {(i.text.casefold(), i.document_id, i.start) for i in _items(_project, _job)}
-    counts = Counter(surface for surface, _, _ in places)
-    spread = Counter(surface for surface, _ in {(text, id) for text, id, _ in places})
-    return {surface: (count, spread[surface]) for surface, count in counts.items()}
+) -> npt.NDArray[np.object_]:
+    return _items(_project, _job).folded_texts()

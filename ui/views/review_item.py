@@ -44,9 +44,10 @@ def show_card(
     mark = Mark(item.start, item.end, item.entity_type)
     counts = phrase_history(item.text, findings.decisions(project))
     finds = state.finds(project, job, item.text)
+    is_known = partial(state.is_known, project, item)
     with st.container(border=True):
         st.html(review_card.card(document, of, mark, colors))
-        st.html(review_card.opinions(item, document, colors))
+        st.html(review_card.opinions(item, document, colors, is_known=is_known))
         st.caption(parts.plain(f"“{item.text}”: {review_card.history(counts, finds)}"))
 
 
