@@ -77,5 +77,5 @@ def test_a_source_that_cannot_be_read_is_one_sentence(tmp_path):
 
 def test_only_what_is_held_is_limited(tmp_path):
     source = text_files.PathSource(Path("large.txt"), 201_000_000)
-    with pytest.raises(InputError, match="large.txt is 201 MB; the limit is 200 MB a file"):
+    with pytest.raises(InputError, match=r"large\.txt is 201 MB; the limit is 200 MB a file"):
         read_whole(source)

@@ -1,0 +1,140 @@
+"""A made-up project of any size: text with planted names, dictionaries, gold, a finished run."""
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from engine import jobs
+from engine.files import SourceFile
+from engine.formats import write_corpus
+from engine.job_store import Job, writing_jobs
+from engine.project import Project
+from engine.project_store import now
+from engine.text import Corpus, Entity
+from engine.workspace import create_project
+
+TYPES = ("Chemical", "Disease")
+FOUND = {"mpn": 0.55, "mpu": 0.7, "conf_mpu": 0.8}  # share of the gold that each method finds
+SENTENCE_TOKENS, DOCUMENT_SENTENCES = 20, 10
+NAMES_A_SENTENCE = 2
+SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "or", "il")]
+
+
+class Mention(NamedTuple):
+    """Where a name stands in its document."""
+
+    start: int
+    end: int
+    entity_type: str
+
+
+Plain = tuple[str, str, list[Mention]]  # id, text, where names are
+
+
+def make_large_project(tokens: int, phrases: int) -> Project:
+    """Return a project of about so many tokens and exactly so many phrases, always the same."""
+    draw = random.Random(0)
+    known = make_names(draw, phrases)
+    unknown = make_names(draw, phrases // 5, ending="um")
+    documents = list(make_documents(draw, tokens, [*known, *unknown]))
+    project = create_project("Large")
+    lines = "".join(json.dumps({"id": id, "text": text}) + "\n" for id, text, _ in documents)
+    project.add_text([SourceFile("large.jsonl", lines.encode())])
+    project.add_dictionaries(
+        [
+            SourceFile(f"{of}.txt", "\n".join(name for name, its in known if its == of).encode())
+            for of in TYPES
+        ]
+    )
+    project.set_gold([SourceFile("gold.csv", gold_csv(documents).encode())])
+    finish_run(project, documents)
+    return project
+
+
+def make_names(draw: random.Random, count: int, ending: str = "") -> list[tuple[str, str]]:
+    """Return so many different names of one to three words, each with its type."""
+    names: dict[str, str] = {}
+    while len(names) < count:
+        words = (make_word(draw, 3) for _ in range(draw.choice((1, 1, 2, 2, 3))))
+        names.setdefault(" ".join(words) + ending, draw.choice(TYPES))
+    return list(names.items())
+
+
+def make_word(draw: random.Random, syllables: int) -> str:
+    return "".join(draw.choices(SYLLABLES, k=syllables))
+
+
+def make_documents(
+    draw: random.Random, tokens: int, names: Sequence[tuple[str, str]]
+) -> Iterator[Plain]:
+    """Yield documents of everyday words with names among them, some names far more often."""
+    everyday = [make_word(draw, 2) for _ in range(5_000)]
+    for number in range(tokens // (SENTENCE_TOKENS * DOCUMENT_SENTENCES)):
+        text, mentions = "", []
+        for _ in range(DOCUMENT_SENTENCES):
+            words = draw.choices(everyday, k=SENTENCE_TOKENS - 2 * NAMES_A_SENTENCE)
+            for k in range(NAMES_A_SENTENCE):
+                text += " ".join(words[k * 8 : k * 8 + 8]) + " "
+                name, of = names[int(len(names) * draw.random() ** 3)]
+                mentions.append(Mention(len(text), len(text) + len(name), of))
+                text += name + " "
+            text = text.rstrip() + ".\n"
+        yield f"document-{number:06}", text, mentions
+
+
+def gold_csv(documents: Sequence[Plain]) -> str:
+    rows = ["doc_id,start,end,text,label"]
+    for id, text, mentions in documents:
+        rows += [
+            f"{id},{m.start},{m.end},{text[m.start : m.end]},{m.entity_type}" for m in mentions
+        ]
+    return "\n".join(rows) + "\n"
+
+
+def plain_gold(project: Project) -> list[Plain]:
+    """Return the project's documents with the names that its gold marks."""
+    corpus = project.corpus()
+    gold = project.gold(corpus)
+    assert gold is not None
+    return [
+        (
+            document.id,
+            document.text,
+            [Mention(e.start, e.end, e.entity_type) for e in gold.entities.get(document.id, ())],
+        )
+        for document in corpus.documents
+    ]
+
+
+def finish_run(project: Project, documents: Sequence[Plain]) -> Job:
+    """Write what three methods found, as a training would have, and that it is done."""
+    draw = random.Random(1)
+    job = jobs.create(project, jobs.TrainRequest(methods=tuple(FOUND), preset="quick"))
+    read = project.corpus().documents
+    for method, share in FOUND.items():
+        folder = jobs.run_folder(job, method)
+        folder.mkdir(parents=True)
+        found = {id: find(draw, mentions, share, method) for id, _, mentions in documents}
+        write_corpus(Corpus(read, found), folder / "predictions.csv")
+        (folder / "run.json").write_text(json.dumps({"run_id": folder.name}), encoding="utf-8")
+    with writing_jobs(project.folder) as db:
+        db.execute(
+            "UPDATE jobs SET state = 'done', stage = 'done', share = 1, started_at = ?,"
+            " finished_at = ? WHERE id = ?",
+            (now(), now(), job.id),
+        )
+    return jobs.get_job(project, job.id)
+
+
+def find(
+    draw: random.Random, mentions: Sequence[Mention], share: float, method: str
+) -> tuple[Entity, ...]:
+    """Return a share of the mentions as a method would find them: some with another type."""
+    found = []
+    for mention in mentions:
+        if draw.random() < share:
+            of = mention.entity_type if draw.random() < 0.95 else draw.choice(TYPES)
+            score = round(0.5 + draw.random() / 2, 4)
+            found.append(Entity(mention.start, mention.end, of, score, method))
+    return tuple(found)
