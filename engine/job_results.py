@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from engine.corpus_cache import without_collection
 from engine.files import SourceFile
 from engine.formats import FORMATS, read_corpus
 from engine.job_plan import epochs_of
@@ -181,7 +182,8 @@ def results(project: Project, id: str) -> Results:
 def read_entities(path: Path) -> dict[str, tuple[Entity, ...]]:
     """Return the entities of a predictions file by document id."""
     try:
-        return _read_own(path)
+        with without_collection():
+            return _read_own(path)
     except (ValueError, LookupError, csv.Error):  # not as a job writes it; the reader says why
         read = FORMATS["entities"].read
         assert read is not None

@@ -38,7 +38,7 @@ def _candidates(
 ) -> pd.DataFrame:
     return dictionary_candidates(
         findings.documents(_project).values(),
-        findings.results(_project, _job).entities[_method],
+        findings.found(_project, _job, _method),
         findings.known(_project),
         findings.match_options(_project),
         decisions=findings.decisions(_project),

@@ -181,7 +181,7 @@ def _method_rows(project: Project, job: Job | None) -> list[MethodRow]:
 def _entities(project: Project, choice: compared.Choice) -> findings.EntitiesByDocument:
     if choice.job is None:
         return findings.matched(project)
-    return findings.results(project, choice.job).entities[choice.method]
+    return findings.found(project, choice.job, choice.method)
 
 
 def _known(share: float) -> float | None:

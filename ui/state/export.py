@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import islice
 
 import streamlit as st
 
@@ -87,7 +88,7 @@ def entities(project: Project, choice: Choice) -> EntitiesByDocument:
     if choice.what == REVIEWED:
         return findings.reviewed(project, job, choice.method)
     assert job is not None
-    return findings.results(project, job).entities[choice.method]
+    return findings.found(project, job, choice.method)
 
 
 def types(project: Project, choice: Choice) -> list[str]:
@@ -98,8 +99,13 @@ def types(project: Project, choice: Choice) -> list[str]:
 
 def selected(project: Project, choice: Choice) -> engine.Corpus:
     """Return the documents and entities that the filters let through."""
+    return _with_known(project, choice, filtered(project, choice))
+
+
+def filtered(project: Project, choice: Choice) -> engine.Corpus:
+    """Return the same, without a word on whether the dictionaries hold them: that takes longer."""
     chosen = replace(choice, format="", options=_PLAIN)
-    return _selected(_key(project, chosen), project, chosen)
+    return _filtered(_key(project, chosen), project, chosen)
 
 
 def count(of: engine.Corpus) -> int:
@@ -226,7 +232,7 @@ def _types(key: tuple[object, ...], _project: Project, _choice: Choice) -> list[
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Choosing entities")
-def _selected(key: tuple[object, ...], _project: Project, _choice: Choice) -> engine.Corpus:
+def _filtered(key: tuple[object, ...], _project: Project, _choice: Choice) -> engine.Corpus:
     found = entities(_project, _choice)
     words = _choice.words.casefold()
     texts = corpus.read_corpus(_project).documents
@@ -240,9 +246,15 @@ def _selected(key: tuple[object, ...], _project: Project, _choice: Choice) -> en
         for document in documents
         if document.id in found or _choice.what != GOLD
     }
-    if _choice.what in (RUN, REVIEWED):
-        kept = mark_known(documents, kept, findings.known(_project))
     return engine.Corpus(documents, kept)
+
+
+def _with_known(project: Project, choice: Choice, of: engine.Corpus) -> engine.Corpus:
+    """The corpus with what is not said yet: whether the dictionaries hold an entity's words."""
+    is_open = any(e.in_dictionary is None for found in of.entities.values() for e in found)
+    if choice.what not in (RUN, REVIEWED) or not is_open:
+        return of
+    return replace(of, entities=mark_known(of.documents, of.entities, findings.known(project)))
 
 
 def _is_kept(entity: engine.Entity, choice: Choice) -> bool:
@@ -253,13 +265,13 @@ def _is_kept(entity: engine.Entity, choice: Choice) -> bool:
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Writing the file")
 def _written(key: tuple[object, ...], _project: Project, _choice: Choice) -> Written:
-    of = selected(_project, _choice)
+    of = filtered(_project, _choice)
     if is_small(of):
-        return _write(of, _choice)
-    first = [document for document in of.documents if of.entities.get(document.id)]
-    beginning = first[:_PREVIEW_DOCUMENTS]
-    part = engine.Corpus(tuple(beginning), {d.id: of.entities[d.id] for d in beginning})
-    return replace(_write(part, _choice), is_whole=False)
+        return _write(_with_known(_project, _choice, of), _choice)
+    first = (document for document in of.documents if of.entities.get(document.id))
+    beginning = tuple(islice(first, _PREVIEW_DOCUMENTS))
+    part = engine.Corpus(beginning, {d.id: of.entities[d.id] for d in beginning})
+    return replace(_write(_with_known(_project, _choice, part), _choice), is_whole=False)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Verifying every offset")

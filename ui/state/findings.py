@@ -12,8 +12,8 @@ import engine
 from engine import jobs
 from engine.decisions import Decision
 from engine.enrichment import KnownPhrases, known_phrases
-from engine.job_results import PREDICTIONS
-from engine.jobs import Job, Results
+from engine.job_results import PREDICTIONS, read_entities
+from engine.jobs import Job
 from engine.marks import Marks, marks_of_labels, read_marks
 from engine.project import Project
 from engine.reviewed import reviewed_entities
@@ -37,11 +37,6 @@ def methods_of(job: Job) -> list[str]:
     """Return the methods whose entities are there, the most trusted first."""
     done = [m for m in job.request["methods"] if (jobs.run_folder(job, m) / PREDICTIONS).exists()]
     return sorted(done, key=lambda m: (TRUST.index(m) if m in TRUST else len(TRUST), m))
-
-
-def results(project: Project, job: Job) -> Results:
-    """Return what the methods of a run found."""
-    return _results((project.id, job.id, job.attempt, *methods_of(job)), project)
 
 
 def run_names(runs: Sequence[Job]) -> dict[str, str]:
@@ -73,15 +68,19 @@ def matched(project: Project) -> EntitiesByDocument:
     return _matched((project.id, project.labels_key()), project)
 
 
+def found(project: Project, job: Job, method: str) -> EntitiesByDocument:
+    """Return what a method of a run found."""
+    return _found((project.id, job.id, job.attempt, method), job)
+
+
 def by_method(project: Project, job: Job | None) -> dict[str, EntitiesByDocument]:
     """Return the sets of a run, the most trusted method first, and the dictionaries' last."""
-    found: dict[str, EntitiesByDocument] = {}
+    sets: dict[str, EntitiesByDocument] = {}
     if job is not None:
-        entities = results(project, job).entities
-        found = {method: entities[method] for method in methods_of(job)}
+        sets = {method: found(project, job, method) for method in methods_of(job)}
     if project.dictionary_version():
-        found["dictionary"] = matched(project)
-    return found
+        sets["dictionary"] = matched(project)
+    return sets
 
 
 def marks(project: Project, job: Job, method: str) -> Marks:
@@ -96,11 +95,12 @@ def matched_marks(project: Project) -> Marks:
 
 def marks_by_method(project: Project, job: Job | None) -> dict[str, Marks]:
     """Return the sets of a run, the most trusted method first, and the dictionaries' last."""
-    methods = methods_of(job) if job is not None else []
-    found = {method: marks(project, job, method) for method in methods if job is not None}
+    sets: dict[str, Marks] = {}
+    if job is not None:
+        sets = {method: marks(project, job, method) for method in methods_of(job)}
     if project.dictionary_version():
-        found["dictionary"] = matched_marks(project)
-    return found
+        sets["dictionary"] = matched_marks(project)
+    return sets
 
 
 def reviewed(project: Project, job: Job | None, method: str) -> EntitiesByDocument:
@@ -138,9 +138,9 @@ def known(project: Project) -> KnownPhrases:
 # Streamlit leaves out of the cache key what begins with an underscore.
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the run")
-def _results(key: tuple[object, ...], _project: Project) -> Results:
-    return jobs.results(_project, str(key[1]))
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Reading what the run found")
+def _found(key: tuple[object, ...], _job: Job) -> EntitiesByDocument:
+    return read_entities(jobs.run_folder(_job, str(key[-1])) / PREDICTIONS)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Matching")
@@ -164,9 +164,9 @@ def _reviewed(
     key: tuple[object, ...], _project: Project, _job: Job | None, _method: str
 ) -> EntitiesByDocument:
     review = _project.review_effect(corpus.read_corpus(_project).documents)
-    found = results(_project, _job).entities[_method] if _job is not None else {}
+    of_run = found(_project, _job, _method) if _job is not None else {}
     of_dictionaries = matched(_project) if _project.dictionary_version() else {}
-    return reviewed_entities(review, found, of_dictionaries)
+    return reviewed_entities(review, of_run, of_dictionaries)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

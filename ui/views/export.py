@@ -205,7 +205,7 @@ def show_options(format: str) -> WriteOptions:
 
 def show_file(project: Project, choice: state.Choice) -> None:
     """Draw how much there is, the beginning of the file, whether it is true, and the downloads."""
-    chosen = state.selected(project, choice)
+    chosen = state.filtered(project, choice)
     made = state.written(project, choice)
     documents = len(chosen.documents)
     st.caption(
