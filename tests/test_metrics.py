@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 from seqeval.metrics import classification_report
 from seqeval.scheme import IOB2
 
+from engine.dictionary import Dictionary, Phrase
+from engine.distant import dictionary_entities, label
 from engine.metrics import (
     ERRORS,
     NONE,
@@ -14,6 +16,8 @@ from engine.metrics import (
     count_errors,
     evaluate,
     evaluate_documents,
+    evaluate_spans,
+    gold_spans,
     overall,
 )
 from engine.text import Entity, Span
@@ -243,6 +247,23 @@ def test_evaluate_documents_takes_a_document_without_predictions_for_empty():
     document = make_tokenized_document("d1", [("aspirin", "helps")])
     found = evaluate_documents([document], {"d1": (Entity(0, 7, "Chemical"),)}, {})
     assert found.overall == Scores(0, 0, 1)
+
+
+def test_labels_are_scored_as_the_entities_that_they_make():
+    documents = [
+        make_tokenized_document("d1", [("gout", "hurts"), ("no", "gout")]),
+        make_tokenized_document("d2", [("gout",)]),
+        make_tokenized_document("d3", [("aspirin", "for", "gout"), ("fever",)]),
+    ]
+    gold = {"d1": (Entity(0, 4, "Disease"),), "d3": (Entity(0, 7, "Drug"),)}
+    found = gold_spans(documents, gold)
+    assert found.sentences == (0, 1, 3, 4)  # 2 is of d2, which has no gold
+    assert found.lengths == (2, 2, 3, 1)
+    gout = Dictionary("d", (Phrase("gout", "Disease"),))
+    labels = label(documents, [gout])
+    expected = evaluate_documents(documents, gold, dictionary_entities(labels, documents))
+    assert evaluate_spans(found, labels.spans()) == expected
+    assert expected.overall == Scores(1, 3, 2)
 
 
 def test_compare_entities_tells_documents_and_types_apart():

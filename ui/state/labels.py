@@ -20,6 +20,7 @@ from engine.checking import Decisions, mixed
 from engine.coverage import Coverage, matches_per_sentence
 from engine.decisions import judgements
 from engine.labels_cache import kept_labels
+from engine.metrics import GoldSpans, evaluate_spans, gold_spans
 from engine.project import Project
 from engine.relabeling import labels_after_muting
 from ui.state import corpus, current
@@ -327,9 +328,13 @@ def _matches(key: Key, _project: Project) -> pd.DataFrame:
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Comparing with gold")
 def _evaluation(key: Key, _project: Project, _gold: Aligned) -> engine.Evaluation:
-    documents = corpus.read_corpus(_project).documents
-    found = engine.dictionary_entities(labels(_project), documents)
-    return engine.evaluate_documents(documents, _gold.entities, found)
+    key = (_project.id, _project.text_key(), _project.gold_key())
+    return evaluate_spans(_gold_spans(key, _project, _gold), labels(_project).spans())
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _gold_spans(key: Key, _project: Project, _gold: Aligned) -> GoldSpans:
+    return gold_spans(corpus.read_corpus(_project).documents, _gold.entities)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
