@@ -8,8 +8,11 @@ risk (MPN) and the same number of threads for every system, which take turns in 
   plain    batches as the paper's authors make them: 100 random sentences, padded to the longest,
            the character CNN over every padded position x 52 characters, pack_padded_sequence, and a
            mask; written as one writes PyTorch (their Python loops over tokens are left out)
+  pair     ours twice at once, a process and a thread each, as methods and seeds train side by
+           side; seconds a pass, and only where there are two threads
   floor    the matrix products of the LSTM and the MLP alone, forward and backward, of the shapes
-           that our batches have: nothing that computes this network by products can be faster
+           that our batches have, without the gradients that nothing learns from: nothing that
+           computes this network by products can be faster
   random   transformer: the same code as ours with random batches of 32 sentences
 
 A system's figure is its fastest of --repeats passes, tokens counted without padding. Then
@@ -175,8 +178,57 @@ def run_bilstm(sentences: int, repeats: int, data_folder: Path) -> dict:
         "ours": ours(data, inputs, settings, risk_of),
         "floor": floor(data, inputs, settings),
     }
+    if torch.get_num_threads() == 2:
+        systems["pair"] = pair(sentences, data_folder)
     tokens = len(data.labels)
     return {"tokens": tokens, "systems": measure(systems, tokens, repeats)}
+
+
+def pair(sentences: int, data_folder: Path) -> System:
+    """Return two of our taggers that pass over the sentences at the same time."""
+    from multiprocessing import get_context
+
+    context = get_context("spawn")
+    ends = []
+    for _ in range(2):
+        end, other_end = context.Pipe()
+        # A daemon: it ends with this process.
+        context.Process(
+            target=_serve_passes, args=(other_end, sentences, data_folder), daemon=True
+        ).start()
+        ends.append(end)
+    for end in ends:
+        end.recv()  # ready
+
+    def both(order: tuple[str, int]) -> float:
+        def ask() -> None:
+            for end in ends:
+                end.send(order)
+            for end in ends:
+                end.recv()
+
+        return timed(ask) / len(ends)
+
+    return System(lambda number: both(("train", number)), lambda: both(("predict", 0)))
+
+
+def _serve_passes(connection, sentences: int, data_folder: Path) -> None:
+    import torch
+
+    from engine.device import set_threads
+    from engine.experiment import make_inputs
+    from engine.settings import training_settings
+
+    set_threads(1)
+    data = training_data(sentences, data_folder)
+    settings = training_settings("paper")
+    inputs = make_inputs(data, settings, torch.device("cpu"))
+    system = ours(data, inputs, settings, risk_of_labels(data))
+    connection.send("ready")
+    while True:
+        stage, number = connection.recv()
+        seconds = system.train(number) if stage == "train" else system.predict()
+        connection.send(seconds)
 
 
 def plain(data, settings, risk_of) -> System:
@@ -318,11 +370,14 @@ def floor(data, inputs, settings) -> System:
     def into(rows: int, columns: int) -> torch.Tensor:
         return out.view(-1)[: rows * columns].view(rows, columns)
 
-    def product(rows: int, weights: torch.Tensor, *, with_backward: bool) -> None:
+    def product(
+        rows: int, weights: torch.Tensor, *, with_backward: bool, learned: int | None = None
+    ) -> None:
         inner, columns = weights.shape
         torch.mm(left(rows, inner), weights, out=into(rows, columns))
         if with_backward:
-            torch.mm(left(rows, columns), weights.T, out=into(rows, inner))
+            wanted = weights[:learned]
+            torch.mm(left(rows, columns), wanted.T, out=into(rows, len(wanted)))
             torch.mm(left(rows, inner).T, left(rows, columns), out=into(inner, columns))
 
     def products(chosen: np.ndarray, *, with_backward: bool) -> None:
@@ -330,7 +385,8 @@ def floor(data, inputs, settings) -> System:
         steps = (len(of) - np.searchsorted(of, np.arange(of[-1]), side="right")).tolist()
         rows = int(of.sum())
         for _ in range(2):  # directions
-            product(rows, in_weights, with_backward=with_backward)
+            # Of a token's features only its spelling is learned; the rest gets no gradient.
+            product(rows, in_weights, with_backward=with_backward, learned=settings.character_size)
             for sentences in steps:
                 torch.mm(left(sentences, hidden), step_weights, out=into(sentences, 4 * hidden))
             if with_backward:

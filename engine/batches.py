@@ -9,6 +9,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+_LENGTH_GROUPS = 4  # that the words of a batch are spelled in
+
 
 class Batch(Protocol):
     """What a tagger takes; `tokens` says which token each row of its logits belongs to."""
@@ -32,7 +34,7 @@ class WordBatch:
     tokens: Tensor  # (n,), flat token indices; row r of the logits is token tokens[r]
     word_of: Tensor  # (n,), row of the three word tables
     vectors: Tensor  # (distinct words, vector size)
-    characters: Tensor  # (distinct words, longest), 0 = padding
+    characters: tuple[Tensor, ...]  # the same words a few at a time, (words, longest), 0 = padding
     casing: Tensor  # (distinct words,)
     bits: Tensor  # (n, bits), lexicon bits
     context: Tensor  # (n, context size), a hidden layer of a frozen transformer
@@ -58,6 +60,7 @@ class WordInputs:
         self.device = device
         self._vectors = torch.from_numpy(vectors).to(device)
         self._characters = torch.from_numpy(characters.astype(np.int64)).to(device)
+        self._word_lengths = np.maximum((characters != 0).sum(axis=1), 1)
         self._casing = torch.from_numpy(casing.astype(np.int64)).to(device)
         self._word_ids = word_ids
         # Bits stay bits until they are in a batch: a large corpus would not fit otherwise.
@@ -79,19 +82,40 @@ class WordInputs:
         steps = np.arange(lengths[0])[:, None]
         is_there = steps < lengths[None, :]  # (longest, sentences)
         tokens = (starts[None, :] + steps)[is_there]
-        words, word_of = np.unique(self._word_ids[tokens], return_inverse=True)
-        rows = torch.from_numpy(words.astype(np.int64)).to(self.device)
-        characters = self._characters[rows]
-        longest = int((characters != 0).sum(dim=1).max().clamp(min=1))
+        words, word_of = self._words_by_length(self._word_ids[tokens])
+        rows = torch.from_numpy(words).to(self.device)
         return WordBatch(
             tokens=torch.from_numpy(tokens).to(self.device),
             word_of=torch.from_numpy(word_of).to(self.device),
             vectors=self._vectors[rows],
-            characters=characters[:, :longest],
+            characters=self._characters_of(words),
             casing=self._casing[rows],
             bits=torch.from_numpy(self._bits[tokens].astype(np.float32)).to(self.device),
             context=torch.from_numpy(self._context[tokens].astype(np.float32)).to(self.device),
             batch_sizes=torch.from_numpy(is_there.sum(axis=1)),
+        )
+
+    def _words_by_length(
+        self, word_ids: npt.NDArray[np.int32]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the distinct words, the shortest first, and which of them each token is."""
+        words, word_of = np.unique(word_ids, return_inverse=True)
+        order = np.argsort(self._word_lengths[words], kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return words[order].astype(np.int64), place[word_of]
+
+    def _characters_of(self, words: npt.NDArray[np.int64]) -> tuple[Tensor, ...]:
+        """Return the words' characters in groups, each cut to its longest word.
+
+        Most words are short and a few very long: padded all alike, most characters are padding.
+        """
+        groups = np.array_split(words, min(_LENGTH_GROUPS, len(words)))
+        return tuple(
+            self._characters[
+                torch.from_numpy(group).to(self.device), : self._word_lengths[group[-1]]
+            ]
+            for group in groups
         )
 
 

@@ -1,141 +1,182 @@
 """A bidirectional LSTM over packed tokens, for the CPU: torch's own weights, fewer small kernels.
 
-On a CPU `nn.LSTM` runs packed sequences through autograd one small operation at a time. Here a
-direction is one autograd function: what does not depend on the step before is computed for all
-tokens at once, the rest in place. Values and gradients equal `nn.LSTM`'s up to rounding.
+On a CPU `nn.LSTM` runs packed sequences through autograd one small operation at a time. Here both
+directions are one autograd function: what does not depend on the step before is computed for all
+tokens at once, the rest in place, and no gradient is computed that nothing learns from. Values and
+gradients equal `nn.LSTM`'s up to rounding.
 """
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-_Weights = tuple[Tensor, Tensor, Tensor]  # of the inputs, of the hidden state, the biases' sum
 
-
-def run_bidirectional(lstm: nn.LSTM, tokens: Tensor, batch_sizes: Tensor) -> Tensor:
+def run_bidirectional(lstm: nn.LSTM, parts: Sequence[Tensor], batch_sizes: Tensor) -> Tensor:
     """Return the hidden states (tokens, 2 * hidden size) of a one-layer bidirectional LSTM.
 
-    `tokens` (tokens, inputs) stand in packed order: all first tokens, then all second ones, the
-    longest sentence first; `batch_sizes` says how many sentences have a t-th token.
+    A token's input is its rows of `parts`, side by side; parts that do not require a gradient cost
+    none. Rows stand in packed order: all first tokens, then all second ones, the longest sentence
+    first; `batch_sizes` says how many sentences have a t-th token.
     """
-    if tokens.device.type != "cpu":
-        hidden, _ = lstm(PackedSequence(tokens, batch_sizes))  # cuDNN has a kernel for it
-        packed: Tensor = hidden.data
+    if parts[0].device.type != "cpu":
+        hidden, _ = lstm(PackedSequence(torch.cat(list(parts), dim=1), batch_sizes))
+        packed: Tensor = hidden.data  # cuDNN has a kernel for it
         return packed
-    sizes = batch_sizes.tolist()
-    backwards = _reversed_rows(batch_sizes)
-    ahead = _run(tokens, _weights(lstm, ""), sizes)
-    behind = _run(tokens[backwards], _weights(lstm, "_reverse"), sizes)
-    return torch.cat([ahead, behind[backwards]], dim=1)
+    weights = _weights(lstm, "") + _weights(lstm, "_reverse")
+    both: Tensor = _BothDirections.apply(  # type: ignore[no-untyped-call]
+        batch_sizes.tolist(), *weights, *parts
+    )
+    return both
 
 
-def _run(tokens: Tensor, weights: _Weights, sizes: list[int]) -> Tensor:
-    hidden: Tensor = _Direction.apply(tokens, *weights, sizes)  # type: ignore[no-untyped-call]
-    return hidden
-
-
-def _weights(lstm: nn.LSTM, direction: str) -> _Weights:
+def _weights(lstm: nn.LSTM, direction: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Those of the inputs, those of the hidden state, and the sum of the biases."""
     names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
     of_input, of_hidden, bias, other_bias = (getattr(lstm, name + direction) for name in names)
     return of_input, of_hidden, bias + other_bias
 
 
-def _reversed_rows(batch_sizes: Tensor) -> Tensor:
-    """The row of each token when every sentence is read from its end; its own inverse."""
-    starts = batch_sizes.cumsum(0) - batch_sizes
-    step = torch.repeat_interleave(torch.arange(len(batch_sizes)), batch_sizes)
-    sentence = torch.arange(len(step)) - starts[step]
-    lengths = torch.bincount(sentence, minlength=int(batch_sizes[0]))
-    return starts[lengths[sentence] - 1 - step] + sentence
+class _States(NamedTuple):
+    """What a direction computed, a row a token; `hidden` and `cell` have one more, of zeros."""
+
+    gates: Tensor  # (n, 4 * size), in torch's order: input, forget, cell, output
+    hidden: Tensor
+    cell: Tensor
+    squashed: Tensor  # tanh of the cell
 
 
-class _Direction(torch.autograd.Function):
-    """One direction of an LSTM; gates stand in torch's order: input, forget, cell, output."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        tokens: Tensor,
-        of_input: Tensor,
-        of_hidden: Tensor,
-        bias: Tensor,
-        sizes: list[int],
-    ) -> Tensor:
-        size = of_hidden.shape[1]
-        gates = torch.addmm(bias, tokens, of_input.T)
-        hidden, cell, squashed = (tokens.new_empty(len(tokens), size) for _ in range(3))
-        let_in, keep, new, let_out = gates.chunk(4, dim=1)
-        weights = of_hidden.T
-        last_hidden = last_cell = hidden
-        begin = 0
-        for count in sizes:
-            now = slice(begin, begin + count)
-            here = gates[now]
-            if begin:
-                here.addmm_(last_hidden[:count], weights)
-            here[:, : 2 * size].sigmoid_()
-            new[now].tanh_()
-            let_out[now].sigmoid_()
-            cell_now = torch.mul(let_in[now], new[now], out=cell[now])
-            if begin:
-                cell_now.addcmul_(keep[now], last_cell[:count])
-            torch.tanh(cell_now, out=squashed[now])
-            last_hidden = torch.mul(let_out[now], squashed[now], out=hidden[now])
-            last_cell = cell_now
-            begin += count
-        ctx.save_for_backward(tokens, of_input, of_hidden, gates, hidden, cell, squashed)
-        ctx.sizes = sizes
-        return hidden
+class _BothDirections(torch.autograd.Function):
+    """Takes the batch sizes, three weights a direction, and the parts of the input."""
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, Tensor, Tensor, Tensor, None]:
-        tokens, of_input, of_hidden, gates, hidden, cell, squashed = ctx.saved_tensors
-        sizes: list[int] = ctx.sizes
-        count, size = hidden.shape
-        first = sizes[0]  # tokens without one before them
-        before = _rows_before(sizes)
-        # d(loss)/d(gate before its squashing), first without the factor that later steps decide.
-        of_gates = _gate_slopes(gates, cell, squashed, first, before)
-        of_cell = torch.ops.aten.tanh_backward(gates[:, 3 * size :], squashed)
-        of_output = of_gates[:, 3 * size :]
-        # The cell decides three gates alike: one product for the three.
-        by_gate = of_gates.view(count, 4, size)[:, :3]
-        of_state = grads[0].clone()
-        keep = gates[:, size : 2 * size]
-        end, later = count, 0
-        for step in range(len(sizes) - 1, -1, -1):
-            now = slice(end - sizes[step], end)
-            state_now = of_state[now]
-            if later:
-                state_now[:later].addmm_(of_gates[end : end + later], of_hidden)
-            cell_now = of_cell[now].mul_(state_now)
-            if later:
-                cell_now[:later].addcmul_(of_cell[end : end + later], keep[end : end + later])
-            by_gate[now].mul_(cell_now.unsqueeze(1))
-            of_output[now].mul_(state_now)
-            later = sizes[step]
-            end -= later
-        return (
-            of_gates @ of_input if ctx.needs_input_grad[0] else None,
-            of_gates.T @ tokens,
-            of_gates[first:].T @ hidden[before],
-            of_gates.sum(0),
-            None,
-        )
+    def forward(ctx: Any, sizes: list[int], *tensors: Tensor) -> Tensor:
+        weights, parts = tensors[:6], tensors[6:]
+        tokens = torch.cat(parts, dim=1)
+        size = weights[1].shape[1]
+        hidden = tokens.new_empty(len(tokens) + 1, 2 * size)
+        hidden[-1] = 0
+        states: list[Tensor] = []
+        for behind, own in enumerate(hidden.chunk(2, dim=1)):
+            of_input, of_hidden, bias = weights[3 * behind : 3 * behind + 3]
+            gates = torch.addmm(bias, tokens, of_input.T)
+            states += _run(gates, of_hidden.T, own, sizes, is_behind=bool(behind))
+        ctx.save_for_backward(tokens, *weights, *states)
+        ctx.sizes, ctx.widths = sizes, [part.shape[1] for part in parts]
+        return hidden[:-1]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        tokens, *kept = ctx.saved_tensors
+        weights, states = kept[:6], kept[6:]
+        of_parts: list[Tensor | None] = [None] * len(ctx.widths)
+        of_weights: list[Tensor] = []
+        for behind, of_states in enumerate(grads[0].chunk(2, dim=1)):
+            of_input, of_hidden, _ = weights[3 * behind : 3 * behind + 3]
+            own = _States(*states[4 * behind : 4 * behind + 4])
+            before = _rows_before(ctx.sizes, is_behind=bool(behind))
+            of_gates = _run_back(
+                own, of_hidden, of_states, before, ctx.sizes, is_behind=bool(behind)
+            )
+            of_weights += [of_gates.T @ tokens, of_gates.T @ own.hidden[before], of_gates.sum(0)]
+            for i, columns in enumerate(torch.split(of_input, ctx.widths, dim=1)):
+                if ctx.needs_input_grad[7 + i]:
+                    product, other = of_gates @ columns, of_parts[i]
+                    of_parts[i] = product if other is None else other.add_(product)
+        return None, *of_weights, *of_parts
 
 
-def _rows_before(sizes: list[int]) -> Tensor:
-    """The row of the token before, for every token but the first ones."""
-    steps = torch.tensor(sizes)
-    back = torch.repeat_interleave(steps[:-1], steps[1:])
-    return torch.arange(sizes[0], sum(sizes)) - back
+def _steps(sizes: list[int], *, is_behind: bool) -> Iterator[tuple[int, int, int]]:
+    """Each step in the order it is taken, the step before it, and how many of its rows had one.
+
+    From behind, a sentence begins at its last token: only those that go on after a step bring a
+    state to it.
+    """
+    last = len(sizes) - 1
+    for step in range(last, -1, -1) if is_behind else range(last + 1):
+        before = step + 1 if is_behind else step - 1
+        yield step, before, min(sizes[step], sizes[before]) if 0 <= before <= last else 0
 
 
-def _gate_slopes(
-    gates: Tensor, cell: Tensor, squashed: Tensor, first: int, before: Tensor
+def _rows_before(sizes: list[int], *, is_behind: bool) -> Tensor:
+    """The row of the token before, for every token; the row of zeros where there is none."""
+    counts = torch.tensor(sizes)
+    starts = counts.cumsum(0) - counts
+    total = int(counts.sum())
+    step = torch.repeat_interleave(torch.arange(len(sizes)), counts)
+    sentence = torch.arange(total) - starts[step]
+    towards = -1 if is_behind else 1
+    counts_before = counts.roll(towards)
+    counts_before[-1 if is_behind else 0] = 0
+    has_one = sentence < counts_before[step]
+    return torch.where(has_one, starts.roll(towards)[step] + sentence, total)
+
+
+def _run(
+    gates: Tensor, weights: Tensor, hidden: Tensor, sizes: list[int], *, is_behind: bool
+) -> _States:
+    """Turn what the inputs say into gates and states, step by step; `hidden` is written to."""
+    size = hidden.shape[1]
+    cell = gates.new_empty(len(gates) + 1, size)
+    cell[-1] = 0
+    squashed = gates.new_empty(len(gates), size)
+    let_in, keep, new, let_out = (torch.split(gate, sizes) for gate in gates.chunk(4, dim=1))
+    whole, first_two = torch.split(gates, sizes), torch.split(gates[:, : 2 * size], sizes)
+    hidden_by, cell_by = torch.split(hidden[:-1], sizes), torch.split(cell[:-1], sizes)
+    squashed_by = torch.split(squashed, sizes)
+    for step, before, had in _steps(sizes, is_behind=is_behind):
+        if had:
+            whole[step][:had].addmm_(hidden_by[before][:had], weights)
+        first_two[step].sigmoid_()
+        new[step].tanh_()
+        let_out[step].sigmoid_()
+        cell_now = torch.mul(let_in[step], new[step], out=cell_by[step])
+        if had:
+            cell_now[:had].addcmul_(keep[step][:had], cell_by[before][:had])
+        torch.tanh(cell_now, out=squashed_by[step])
+        torch.mul(let_out[step], squashed_by[step], out=hidden_by[step])
+    return _States(gates, hidden, cell, squashed)
+
+
+def _run_back(
+    states: _States,
+    of_hidden: Tensor,
+    grads: Tensor,
+    before: Tensor,
+    sizes: list[int],
+    *,
+    is_behind: bool,
 ) -> Tensor:
+    """Return d(loss)/d(gate before its squashing) for all tokens."""
+    gates, _, cell, squashed = states
+    count, size = squashed.shape
+    # First without the factor that the steps after decide.
+    of_gates = _gate_slopes(gates, cell[before], squashed)
+    of_cell = torch.ops.aten.tanh_backward(gates[:, 3 * size :], squashed)
+    keep = gates[:, size : 2 * size]
+    of_state = grads.clone(memory_format=torch.contiguous_format)
+    # The cell decides three gates alike: one product for the three.
+    three, of_output = of_gates.view(count, 4, size)[:, :3], of_gates[:, 3 * size :]
+    whole_by, three_by, output_by, state_by, cell_by, keep_by = (
+        torch.split(rows, sizes) for rows in (of_gates, three, of_output, of_state, of_cell, keep)
+    )
+    after = went_on = 0  # the step after, and how many rows went on to it
+    for step, _, had in reversed(list(_steps(sizes, is_behind=is_behind))):
+        state, cell_now = state_by[step], cell_by[step]
+        if went_on:
+            state[:went_on].addmm_(whole_by[after][:went_on], of_hidden)
+        cell_now.mul_(state)
+        if went_on:
+            cell_now[:went_on].addcmul_(cell_by[after][:went_on], keep_by[after][:went_on])
+        three_by[step].mul_(cell_now.unsqueeze(1))
+        output_by[step].mul_(state)
+        after, went_on = step, had
+    return of_gates
+
+
+def _gate_slopes(gates: Tensor, cell_before: Tensor, squashed: Tensor) -> Tensor:
     """What a change of each gate's input does to the cell, or to the output, for all tokens."""
     slopes = torch.empty_like(gates)
     let_in, keep, new, let_out = gates.chunk(4, dim=1)
@@ -144,8 +185,7 @@ def _gate_slopes(
     through_sigmoid = torch.ops.aten.sigmoid_backward.grad_input
     through_tanh = torch.ops.aten.tanh_backward.grad_input
     through_sigmoid(new, let_in, grad_input=of_let_in)
-    of_keep[:first] = 0  # there is no cell before the first
-    through_sigmoid(cell[before], keep[first:], grad_input=of_keep[first:])
+    through_sigmoid(cell_before, keep, grad_input=of_keep)
     through_tanh(let_in, new, grad_input=of_new)
     through_sigmoid(squashed, let_out, grad_input=of_let_out)
     return slopes

@@ -9,7 +9,7 @@ from engine.batches import Inputs, WordBatch, prediction_batches
 from engine.recurrence import run_bidirectional
 from engine.word_shapes import ALPHABET_SIZE, CASING_CLASSES
 
-_CHARACTER_WINDOW = 3
+_BESIDE = 1  # characters that a filter sees on either side of one
 _CASINGS = len(CASING_CLASSES)
 _HEAD_SIZE = 100
 _PREDICTION_TOKENS = 8_000
@@ -34,7 +34,7 @@ class BiLstmTagger(nn.Module):
         self._bit_dropout = bit_dropout
         self.character_embedding = nn.Embedding(ALPHABET_SIZE, character_size, padding_idx=0)
         self.character_filter = nn.Conv1d(
-            character_size, character_size, _CHARACTER_WINDOW, padding=_CHARACTER_WINDOW // 2
+            character_size, character_size, 2 * _BESIDE + 1, padding=_BESIDE
         )
         self.dropout = nn.Dropout(dropout)
         self.lstm = nn.LSTM(
@@ -48,11 +48,16 @@ class BiLstmTagger(nn.Module):
 
     def forward(self, batch: WordBatch) -> Tensor:
         """Return logits (tokens, classes), in the order of `batch.tokens`."""
+        spelled = torch.cat([self._spell(characters) for characters in batch.characters])
         casing = nn.functional.one_hot(batch.casing, _CASINGS).float()
-        words = torch.cat([batch.vectors, self._spell(batch.characters), casing], dim=1)
         bits = self._hide_some(batch.bits)
-        tokens = torch.cat([words[batch.word_of], bits, batch.context], dim=1)
-        hidden = run_bidirectional(self.lstm, self.dropout(tokens), batch.batch_sizes)
+        parts = (
+            batch.vectors[batch.word_of],
+            spelled[batch.word_of],  # alone learned
+            torch.cat([casing[batch.word_of], bits, batch.context], dim=1),
+        )
+        seen = [self.dropout(part) for part in parts]
+        hidden = run_bidirectional(self.lstm, seen, batch.batch_sizes)
         logits: Tensor = self.head(self.dropout(hidden))
         return logits
 
@@ -66,11 +71,17 @@ class BiLstmTagger(nn.Module):
     def _spell(self, characters: Tensor) -> Tensor:
         """Character CNN, once per distinct word: (words, longest) -> (words, character_size)."""
         embedded = self.dropout(self.character_embedding(characters))
-        filtered: Tensor = self.character_filter(embedded.transpose(1, 2))
+        # One matrix product. A convolution would be prepared anew for every batch, whose shape no
+        # other batch has, and on a CPU that takes longer than the convolution itself.
+        around = nn.functional.pad(embedded, (0, 0, _BESIDE, _BESIDE))
+        longest = characters.shape[1]
+        windows = torch.cat([around[:, i : i + longest] for i in range(2 * _BESIDE + 1)], dim=2)
+        filters = self.character_filter.weight.transpose(1, 2).flatten(1)
+        filtered = nn.functional.linear(windows, filters, self.character_filter.bias)
         # How far a word is padded depends on the rest of the batch; padding must not win.
         is_padding = characters == 0
         is_padding[:, 0] = False  # all that an empty word has
-        return filtered.masked_fill(is_padding.unsqueeze(1), -torch.inf).max(dim=2).values
+        return filtered.masked_fill(is_padding.unsqueeze(2), -torch.inf).max(dim=1).values
 
 
 def predict_probabilities(

@@ -70,14 +70,18 @@ def test_batch_is_packed_as_torch_packs(lengths, seed):
 def test_batch_holds_each_distinct_word_once():
     inputs = inputs_of([["no", "pain", "no", "gain"], ["gain"], ["elsewhere"]])
     batch = inputs.batch(np.array([0, 1]))
-    assert batch.vectors.tolist() == [[0, 1], [2, 3], [4, 5]]  # no, pain, gain
+    assert batch.vectors.tolist() == [[0, 1], [2, 3], [4, 5]]  # no, pain, gain: shortest first
     # no gain(second sentence) pain no gain
     assert batch.word_of.tolist() == [0, 2, 1, 0, 2]
 
 
-def test_batch_is_as_wide_as_its_longest_word():
-    inputs = inputs_of([["of", "a"], ["electroencephalogram"]])
-    assert inputs.batch(np.array([0])).characters.shape == (2, 2)
+def test_words_are_spelled_in_groups_as_wide_as_their_longest_word():
+    words = ["electroencephalogram", "of", "a", "gain", "pains"]
+    batch = inputs_of([words, ["elsewhere"]]).batch(np.array([0]))
+    assert [tuple(group.shape) for group in batch.characters] == [(2, 2), (1, 4), (1, 5), (1, 20)]
+    spelled = [row[row > 0].tolist() for group in batch.characters for row in group]
+    ids = character_ids(words)[0]
+    assert [spelled[i] for i in batch.word_of] == [row[row > 0].tolist() for row in ids]
 
 
 def test_batch_carries_the_bits_and_the_context_of_its_tokens():
@@ -90,7 +94,7 @@ def test_batch_carries_the_bits_and_the_context_of_its_tokens():
 
 
 def test_batch_of_an_empty_word_has_one_character_of_padding():
-    assert inputs_of([[""]]).batch(np.array([0])).characters.tolist() == [[0]]
+    assert inputs_of([[""]]).batch(np.array([0])).characters[0].tolist() == [[0]]
 
 
 def test_inputs_know_their_sizes():

@@ -15,6 +15,10 @@ def torch_hidden(lstm: nn.LSTM, tokens: Tensor, batch_sizes: Tensor) -> Tensor:
     return packed
 
 
+def all_learned(lstm: nn.LSTM, tokens: Tensor, batch_sizes: Tensor) -> Tensor:
+    return run_bidirectional(lstm, [tokens], batch_sizes)
+
+
 def outcome(of: object, lstm: nn.LSTM, tokens: Tensor, sizes: Tensor) -> list[Tensor]:
     """The hidden states, and the gradients of the inputs and of every weight."""
     lstm.zero_grad()
@@ -34,7 +38,7 @@ def test_equals_torch_for_sentences_of_any_lengths(lengths: list[int], seed: int
     lstm = nn.LSTM(5, 4, bidirectional=True).double()
     sizes = torch.tensor([sum(n > t for n in lengths) for t in range(max(lengths))])
     tokens = torch.randn(sum(lengths), 5, dtype=torch.float64)
-    ours = outcome(run_bidirectional, lstm, tokens, sizes)
+    ours = outcome(all_learned, lstm, tokens, sizes)
     theirs = outcome(torch_hidden, lstm, tokens, sizes)
     assert len(ours) == len(theirs) == 10
     for mine, expected in zip(ours, theirs, strict=True):
@@ -46,11 +50,28 @@ def test_gradients_agree_with_finite_differences() -> None:
     lstm = nn.LSTM(3, 2, bidirectional=True).double()
     sizes = torch.tensor([3, 2, 1])
     tokens = torch.randn(6, 3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x: run_bidirectional(lstm, x, sizes), (tokens,))
+    assert torch.autograd.gradcheck(lambda x: all_learned(lstm, x, sizes), (tokens,))
 
 
 def test_a_token_alone_has_no_neighbour() -> None:
     lstm = nn.LSTM(3, 2, bidirectional=True)
     tokens = torch.randn(1, 3)
     expected = torch_hidden(lstm, tokens, torch.tensor([1]))
-    torch.testing.assert_close(run_bidirectional(lstm, tokens, torch.tensor([1])), expected)
+    torch.testing.assert_close(all_learned(lstm, tokens, torch.tensor([1])), expected)
+
+
+def test_parts_stand_side_by_side_and_fixed_ones_get_no_gradient() -> None:
+    torch.manual_seed(0)
+    lstm = nn.LSTM(5, 4, bidirectional=True).double()
+    sizes = torch.tensor([3, 3, 1])
+    tokens = torch.randn(7, 5, dtype=torch.float64)
+    whole = outcome(all_learned, lstm, tokens, sizes)
+
+    def middle_learned(lstm: nn.LSTM, learned: Tensor, sizes: Tensor) -> Tensor:
+        return run_bidirectional(lstm, [tokens[:, :1], learned, tokens[:, 3:]], sizes)
+
+    hidden, of_learned, *of_weights = outcome(middle_learned, lstm, tokens[:, 1:3], sizes)
+    torch.testing.assert_close(hidden, whole[0])
+    torch.testing.assert_close(of_learned, whole[1][:, 1:3])
+    torch.testing.assert_close(of_weights, whole[2:])
+    assert tokens.grad is None

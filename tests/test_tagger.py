@@ -143,7 +143,7 @@ def test_dropout_acts_in_training_only():
 def test_a_word_is_spelled_once_and_looks_the_same_wherever_it_stands():
     inputs = inputs_of([["a", "of", "a"], ["a"]])
     batch = inputs.batch(np.array([0, 1]))
-    assert len(batch.characters) == len(batch.vectors) == len(batch.casing) == 2
+    assert sum(map(len, batch.characters)) == len(batch.vectors) == len(batch.casing) == 2
     of_a = batch.word_of[[i for i, token in enumerate(batch.tokens.tolist()) if token != 1]]
     assert len(set(of_a.tolist())) == 1
 
