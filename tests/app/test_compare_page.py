@@ -303,6 +303,16 @@ def test_runs_of_one_method_are_told_apart(project):
     assert "Runs 1: " in captions(page)
 
 
+def test_more_sets_than_can_stand_side_by_side_are_said_to_be_left_out(project):
+    for _ in range(4):
+        finish_run(project, FOUND)
+    page = show(project)
+    assert not page.warning
+    ids = [job.id for job in jobs.list_jobs(project, "train")]
+    checked(page.multiselect[0].set_value(ids).run())  # 5 runs of 2 methods, and the dictionary
+    assert any("3 more are left out" in warning.value for warning in page.warning)
+
+
 def test_runs_from_other_dictionaries_are_said_to_be(project):
     project.add_dictionaries([SourceFile("Disease2.txt", b"kidney disease\n")])
     page = show(project)

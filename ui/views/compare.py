@@ -146,6 +146,13 @@ def show_choice(
             persist_state="session",
         )
     chosen = state.choices(chosen_runs, list(wanted))
+    left_out = len(state.every_choice(chosen_runs, list(wanted))) - len(chosen)
+    if left_out:
+        st.warning(
+            f"Only {len(chosen)} can stand side by side; {left_out} more are left out. Choose "
+            "fewer runs or fewer methods to see them.",
+            icon=":material/warning:",
+        )
     show_runs(chosen, names)
     return chosen, state.GOLD in wanted
 
