@@ -95,7 +95,6 @@ def confidence_schedule(settings: Settings, seed: int) -> Schedule:
         batch_size=settings.batch_size,
         learning_rate=settings.confidence_learning_rate,
         decay=settings.learning_rate_decay,
-        averaging=settings.averaging,
         seed=seed,
     )
 

@@ -277,7 +277,6 @@ def schedule(settings: Settings) -> Schedule:
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         decay=settings.learning_rate_decay,
-        averaging=settings.averaging,
         seed=settings.seed,
     )
 

@@ -81,9 +81,6 @@ class Settings:
     batch_size: int = 100  # sentences
     learning_rate: float = 5e-4  # of Adam
     learning_rate_decay: float = 0.05  # lr / (1 + decay * epoch), changed every 5 epochs
-    averaging: float = (
-        0.0  # a > 0: keep the weights' average over about the last 1 / a of all steps
-    )
 
     confidence_epochs: int = 100  # of the entity / non-entity tagger behind lambda
     confidence_weight: float = 10.0  # gamma of that tagger
@@ -111,7 +108,6 @@ class Settings:
         _check_range("confidence_threshold", self.confidence_threshold, 0, 1)
         _check_range("dropout", self.dropout, 0, 0.95)
         _check_range("lexicon_dropout", self.lexicon_dropout, 0, 1)
-        _check_range("averaging", self.averaging, 0, 1_000)
         for name in ("epochs", "confidence_epochs", "batch_size", "hidden_size", "character_size"):
             _check_range(name, getattr(self, name), 1, 100_000)
         for name in ("learning_rate", "confidence_learning_rate"):

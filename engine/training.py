@@ -17,7 +17,6 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel
 
 from engine.batches import Inputs, training_batches
 from engine.files import written_whole
@@ -47,7 +46,6 @@ class Schedule:
     learning_rate: float
     decay: float = 0.05
     decay_every: int = 5  # epochs
-    averaging: float = 0.0  # the tagger becomes its average over about the last 1 / so many steps
     seed: int = 0
 
     def rate(self, epoch: int) -> float:
@@ -78,18 +76,17 @@ def fit(
     names the sentences to train on, all when it is None.
     """
     optimizer = torch.optim.Adam(tagger.parameters(), lr=schedule.learning_rate, fused=True)
-    average = _average_of(tagger, schedule.averaging)
-    state = _State(tagger, optimizer, average)
-    history = _restore(checkpoint, state) if checkpoint else []
+    history = _restore(checkpoint, tagger, optimizer) if checkpoint else []
     lengths = np.diff(inputs.bounds)
     token_count = int(lengths.sum() if only is None else lengths[only].sum())
     while len(history) < schedule.epochs:
-        before = _snapshot(state) if should_stop else None
+        before = _snapshot(tagger, optimizer) if should_stop else None
         try:
             record = _train_epoch(
-                state,
+                tagger,
                 inputs,
                 risk_of,
+                optimizer,
                 schedule,
                 epoch=len(history),
                 token_count=token_count,
@@ -105,48 +102,15 @@ def fit(
             ) from error
         if record is None:
             assert before is not None
-            _load(before, state)
+            _load(before, tagger, optimizer)
             break
         history.append(record)
         if checkpoint:
-            _store(checkpoint, state, history)
+            _store(checkpoint, tagger, optimizer, history)
         if on_epoch:
             on_epoch(record)
-    if average is not None and history:
-        tagger.load_state_dict(average.module.state_dict())
     tagger.eval()
     return history
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """All that the next epoch depends on."""
-
-    tagger: nn.Module
-    optimizer: torch.optim.Optimizer
-    average: AveragedModel | None
-
-
-def _average_of(tagger: nn.Module, power: float) -> AveragedModel | None:
-    """The average of a tagger's weights over its steps, step t weighed by about t ** power.
-
-    A risk that is corrected batch by batch throws the weights about until the end; what they are
-    thrown about is better than where they happen to stand last. How far back the average reaches
-    follows from the steps taken (Shamir and Zhang 2013), so there is no length to choose.
-    """
-    if power == 0:
-        return None
-
-    def later_ones_more(
-        averages: tuple[Tensor, ...] | list[Tensor],
-        weights: tuple[Tensor, ...] | list[Tensor],
-        steps: Tensor | int,
-    ) -> None:
-        share = (power + 1) / (float(steps) + 1 + power)
-        for average, weight in zip(averages, weights, strict=True):
-            average.lerp_(weight, share)
-
-    return AveragedModel(tagger, multi_avg_fn=torch.no_grad()(later_ones_more))
 
 
 def _is_out_of_memory(error: Exception) -> bool:
@@ -156,9 +120,10 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 
 def _train_epoch(
-    state: _State,
+    tagger: nn.Module,
     inputs: Inputs,
     risk_of: RiskOfBatch,
+    optimizer: torch.optim.Optimizer,
     schedule: Schedule,
     *,
     epoch: int,
@@ -167,7 +132,6 @@ def _train_epoch(
     should_stop: Callable[[], bool] | None,
 ) -> Epoch | None:
     """One pass over the corpus; None when it was stopped on the way."""
-    tagger, optimizer = state.tagger, state.optimizer
     tagger.train()
     torch.manual_seed(schedule.seed * 100_003 + epoch)  # dropout
     for group in optimizer.param_groups:
@@ -185,8 +149,6 @@ def _train_epoch(
         optimizer.zero_grad(set_to_none=True)
         risk.objective.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        if state.average is not None:
-            state.average.update_parameters(tagger)
         sums += torch.stack([risk.value, risk.positive, risk.negative, risk.bounded]).detach()
         steps += 1
     seconds = time.perf_counter() - began
@@ -204,54 +166,48 @@ def _train_epoch(
 # ---- checkpoints ----------------------------------------------------------------------------
 
 
-def _snapshot(state: _State) -> dict[str, Tensor]:
+def _snapshot(tagger: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     """All tensors that the next epoch depends on."""
-    tensors = {f"tagger.{name}": value for name, value in state.tagger.state_dict().items()}
-    for name, parameter in state.tagger.named_parameters():
-        for key, value in state.optimizer.state.get(parameter, {}).items():
+    tensors = {f"tagger.{name}": value for name, value in tagger.state_dict().items()}
+    for name, parameter in tagger.named_parameters():
+        for key, value in optimizer.state.get(parameter, {}).items():
             tensors[f"optimizer.{key}.{name}"] = value
-    if state.average is not None:
-        averaged = state.average.state_dict()
-        tensors |= {f"average.{name}": value for name, value in averaged.items()}
     return {name: value.detach().clone().contiguous() for name, value in tensors.items()}
 
 
-def _load(tensors: dict[str, Tensor], state: _State) -> None:
-    state.tagger.load_state_dict(_named(tensors, "tagger."))
-    if state.average is not None:
-        state.average.load_state_dict(_named(tensors, "average."))
-    state.optimizer.state.clear()
-    for name, parameter in state.tagger.named_parameters():
+def _load(tensors: dict[str, Tensor], tagger: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    state = {
+        name.removeprefix("tagger."): value
+        for name, value in tensors.items()
+        if name.startswith("tagger.")
+    }
+    tagger.load_state_dict(state)
+    optimizer.state.clear()
+    for name, parameter in tagger.named_parameters():
         kept = {
             key: tensors[f"optimizer.{key}.{name}"].clone()
             for key in ("step", "exp_avg", "exp_avg_sq")
             if f"optimizer.{key}.{name}" in tensors
         }
         if kept:
-            state.optimizer.state[parameter] = kept
+            optimizer.state[parameter] = kept
 
 
-def _named(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {
-        name.removeprefix(prefix): value
-        for name, value in tensors.items()
-        if name.startswith(prefix)
-    }
-
-
-def _store(path: Path, state: _State, history: list[Epoch]) -> None:
+def _store(
+    path: Path, tagger: nn.Module, optimizer: torch.optim.Optimizer, history: list[Epoch]
+) -> None:
     metadata = {"history": json.dumps([asdict(epoch) for epoch in history])}
-    tensors = {name: value.cpu() for name, value in _snapshot(state).items()}
+    tensors = {name: value.cpu() for name, value in _snapshot(tagger, optimizer).items()}
     with written_whole(path) as out:
         out.write(save(tensors, metadata=metadata))
 
 
-def _restore(path: Path, state: _State) -> list[Epoch]:
+def _restore(path: Path, tagger: nn.Module, optimizer: torch.optim.Optimizer) -> list[Epoch]:
     if not path.exists():
         return []
-    device = next(state.tagger.parameters()).device
+    device = next(tagger.parameters()).device
     with safe_open(path, framework="pt") as stored:
         tensors = {name: stored.get_tensor(name).to(device) for name in stored.keys()}  # noqa: SIM118
         history = json.loads(stored.metadata()["history"])
-    _load(tensors, state)
+    _load(tensors, tagger, optimizer)
     return [Epoch(**epoch) for epoch in history]

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from seqeval.metrics import classification_report
 from seqeval.scheme import IOB2
 
+from engine import metrics
 from engine.dictionary import Dictionary, Phrase
 from engine.distant import dictionary_entities, label
 from engine.metrics import (
@@ -209,8 +210,12 @@ def test_evaluate_equals_span_sets_and_seqeval_on_each_of_1000_random_sequences(
             assert_same_as_report(found, [gold], [predicted])
 
 
+@pytest.mark.parametrize("most_by_seqeval", [0, 5_000])
 @pytest.mark.parametrize("type_count", [1, 3, 12])
-def test_evaluate_equals_seqeval_over_1000_random_sequences_together(type_count):
+def test_evaluate_equals_seqeval_over_1000_random_sequences_together(
+    type_count, most_by_seqeval, monkeypatch
+):
+    monkeypatch.setattr(metrics, "_MOST_DISPUTED", most_by_seqeval)
     types = [f"T{i}" for i in range(type_count)]
     gold, predicted = map(list, zip(*random_pairs(1_000, types), strict=True))
     found = evaluate_tags(gold, predicted)

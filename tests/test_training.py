@@ -54,14 +54,14 @@ def fresh_tagger(seed=0):
     return BiLstmTagger(classes=2, vector_size=0, bit_size=0, character_size=6, hidden_size=16)
 
 
-def schedule(epochs=EPOCHS, seed=0, averaging=0.0):
-    return Schedule(epochs=epochs, batch_size=6, learning_rate=0.01, averaging=averaging, seed=seed)
+def schedule(epochs=EPOCHS, seed=0):
+    return Schedule(epochs=epochs, batch_size=6, learning_rate=0.01, seed=seed)
 
 
-def train(epochs=EPOCHS, seed=0, averaging=0.0, **options):
+def train(epochs=EPOCHS, seed=0, **options):
     inputs, risk_of, _ = toy()
     tagger = fresh_tagger(seed)
-    history = fit(tagger, inputs, risk_of, schedule(epochs, seed, averaging), **options)
+    history = fit(tagger, inputs, risk_of, schedule(epochs, seed), **options)
     return tagger, history
 
 
@@ -145,51 +145,6 @@ def test_divergence_is_one_sentence_that_says_what_to_do():
         "training diverged in epoch 1 (the risk is nan). "
         "Lower the learning rate or the entity weight"
     )
-
-
-# ---- averaging ------------------------------------------------------------------------------
-
-
-def test_averaging_keeps_the_mean_of_all_steps_the_later_ones_weighed_more():
-    inputs, risk_of, _ = toy()
-    tagger = fresh_tagger()
-    after_steps = []
-
-    def risk_and_record(probs, tokens):
-        after_steps.append({n: p.detach().double().clone() for n, p in tagger.named_parameters()})
-        return risk_of(probs, tokens)
-
-    fit(tagger, inputs, risk_and_record, schedule(2, averaging=3.0))
-    last, _ = train(2)  # the averaged training itself takes the same steps
-    after_steps = [*after_steps[1:], {n: p.double() for n, p in last.named_parameters()}]
-    # The weight of step t among T: (3 + 1) / (t + 3) of what the steps after it leave over.
-    weight = [4 / (t + 3) for t in range(1, len(after_steps) + 1)]
-    for t in range(len(weight)):
-        weight[t] *= float(np.prod([1 - 4 / (u + 3) for u in range(t + 2, len(weight) + 1)]))
-    assert sum(weight) == pytest.approx(1)
-    assert weight == sorted(weight)
-    for name, averaged in tagger.named_parameters():
-        expected = sum(w * step[name] for w, step in zip(weight, after_steps, strict=True))
-        torch.testing.assert_close(averaged.double(), expected, atol=1e-5, rtol=1e-4)
-
-
-def test_averaged_two_epochs_and_three_more_are_five(tmp_path):
-    straight, _ = train(averaging=8.0)
-    train(2, averaging=8.0, checkpoint=tmp_path / "c.safetensors")
-    resumed, history = train(averaging=8.0, checkpoint=tmp_path / "c.safetensors")
-    assert len(history) == EPOCHS
-    assert weights(resumed) == weights(straight)
-    again, _ = train(averaging=8.0, checkpoint=tmp_path / "c.safetensors")
-    assert weights(again) == weights(straight)
-
-
-def test_averaged_training_that_is_cancelled_keeps_the_last_whole_epoch():
-    two, _ = train(2, averaging=8.0)
-    steps_of_two = 2 * 10  # 60 sentences, 6 a batch
-    asked = iter(range(1_000))
-    stopped, history = train(averaging=8.0, should_stop=lambda: next(asked) > steps_of_two + 3)
-    assert len(history) == 2
-    assert weights(stopped) == weights(two)
 
 
 # ---- learning rate --------------------------------------------------------------------------
