@@ -12,7 +12,7 @@ ERRORS = ("boundary", "type", "spurious", "missed")
 # it would take seconds for what a set knows at once; that both agree is tested.
 _MOST_DISPUTED = 5_000
 
-_Disputed = Sequence[tuple[Sequence[Span], Sequence[Span]]]
+_Sides = Sequence[tuple[Sequence[Span], Sequence[Span]]]  # gold and predicted, by sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,20 @@ def evaluate(
             "gold, predicted and lengths must be of the same sentences, got "
             f"{len(gold)}, {len(predicted)} and {len(lengths)}"
         )
-    by_type = _strict_scores(gold, predicted)
-    errors = count_errors_by_type(gold, predicted)
+    # In most sentences both sides are the same: all of it is right, and nothing is left to look at.
+    agreed: list[Span] = []
+    disputed: list[tuple[Sequence[Span], Sequence[Span]]] = []
+    for sides in zip(gold, predicted, strict=True):
+        if set(sides[0]) == set(sides[1]):
+            agreed += sides[0]
+        else:
+            disputed.append(sides)
+    by_type = _strict_scores(agreed, disputed)
+    errors = dict.fromkeys(by_type, dict.fromkeys(ERRORS, 0)) | _count_errors(disputed)
     return Evaluation(
         overall=_sum(by_type.values()),
         by_type=by_type,
-        tokens=_token_scores(gold, predicted),
+        tokens=_token_scores(agreed, disputed),
         errors={kind: sum(of[kind] for of in errors.values()) for kind in ERRORS},
         errors_by_type=errors,
     )
@@ -157,9 +165,13 @@ def count_errors_by_type(
     gold: SpansBySentence, predicted: SpansBySentence
 ) -> dict[str, dict[str, int]]:
     """Return `count_errors` for each type: that of the prediction, of gold where it was missed."""
-    types = sorted({span.entity_type for side in (gold, predicted) for of in side for span in of})
+    return _count_errors(list(zip(gold, predicted, strict=True)))
+
+
+def _count_errors(sentences: _Sides) -> dict[str, dict[str, int]]:
+    types = sorted({span.entity_type for sides in sentences for of in sides for span in of})
     errors = {name: dict.fromkeys(ERRORS, 0) for name in types}
-    for gold_spans, predicted_spans in zip(gold, predicted, strict=True):
+    for gold_spans, predicted_spans in sentences:
         exact = set(gold_spans) & set(predicted_spans)
         for span in set(predicted_spans) - exact:
             touched = [other for other in gold_spans if _overlap(span, other)]
@@ -179,28 +191,21 @@ def _overlap(a: Span, b: Span) -> bool:
     return a.start < b.end and b.start < a.end
 
 
-def _strict_scores(gold: SpansBySentence, predicted: SpansBySentence) -> dict[str, Scores]:
+def _strict_scores(agreed: Sequence[Span], disputed: _Sides) -> dict[str, Scores]:
     """Per type, as seqeval counts in strict IOB2 mode, the measure that papers report."""
-    in_gold = Counter(span.entity_type for of in gold for span in of)
-    in_predicted = Counter(span.entity_type for of in predicted for span in of)
-    correct: Counter[str] = Counter()
-    disputed = []
-    for sides in zip(gold, predicted, strict=True):
-        if not sides[0] or not sides[1]:
-            continue  # nothing can be right
-        if set(sides[0]) == set(sides[1]):
-            correct.update(span.entity_type for span in sides[0])
-        else:
-            disputed.append(sides)
-    few = len(disputed) <= _MOST_DISPUTED
-    correct += _correct_by_seqeval(disputed) if few else _correct_by_sets(disputed)
+    correct = Counter(span.entity_type for span in agreed)
+    in_gold = correct + Counter(span.entity_type for of, _ in disputed for span in of)
+    in_predicted = correct + Counter(span.entity_type for _, of in disputed for span in of)
+    one_sided_left_out = [sides for sides in disputed if sides[0] and sides[1]]
+    few = len(one_sided_left_out) <= _MOST_DISPUTED
+    correct += (_correct_by_seqeval if few else _correct_by_sets)(one_sided_left_out)
     return {
         name: Scores(correct[name], in_predicted[name], in_gold[name])
         for name in sorted(in_gold | in_predicted)
     }
 
 
-def _correct_by_sets(disputed: _Disputed) -> Counter[str]:
+def _correct_by_sets(disputed: _Sides) -> Counter[str]:
     return Counter(
         span.entity_type
         for gold, predicted in disputed
@@ -208,7 +213,7 @@ def _correct_by_sets(disputed: _Disputed) -> Counter[str]:
     )
 
 
-def _correct_by_seqeval(disputed: _Disputed) -> Counter[str]:
+def _correct_by_seqeval(disputed: _Sides) -> Counter[str]:
     """How many spans of each type are right, in sentences with other spans on either side."""
     types = sorted({span.entity_type for sides in disputed for of in sides for span in of})
     if not types:
@@ -250,17 +255,17 @@ def _marked_tokens(sides: Iterable[Sequence[Span]]) -> dict[int, int]:
     return {token: number for number, token in enumerate(sorted(tokens))}
 
 
-def _token_scores(gold: SpansBySentence, predicted: SpansBySentence) -> Scores:
-    def tokens(side: SpansBySentence) -> set[tuple[int, int, str]]:
-        return {
-            (i, k, span.entity_type)
-            for i, spans in enumerate(side)
-            for span in spans
-            for k in range(span.start, span.end)
-        }
-
-    in_gold, in_predicted = tokens(gold), tokens(predicted)
-    return Scores(len(in_gold & in_predicted), len(in_predicted), len(in_gold))
+def _token_scores(agreed: Sequence[Span], disputed: _Sides) -> Scores:
+    correct = in_predicted = in_gold = sum(span.end - span.start for span in agreed)
+    for gold, predicted in disputed:
+        right, found = (
+            {(i, span.entity_type) for span in of for i in range(span.start, span.end)}
+            for of in (gold, predicted)
+        )
+        correct += len(right & found)
+        in_predicted += len(found)
+        in_gold += len(right)
+    return Scores(correct, in_predicted, in_gold)
 
 
 def _sum(parts: Iterable[Scores]) -> Scores:

@@ -12,49 +12,66 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.checking import wilson_interval
-from engine.dictionary import Dictionary
-from engine.matching import Matcher
+from engine.distant import DistantLabels
 from engine.pool import Pool
-from engine.settings import MATCH_PRESETS, MatchOptions
 from engine.text import Document
 
 SEEN, UNSEEN = "seen", "unseen"
 
+_PLACE = ("sentence", "start", "end")
+_Columns = tuple[npt.NDArray[np.int64], ...]  # sentence, first token, the one after the last, type
+
 
 def seen_places(
-    pool: Pool,
-    name: str,
-    documents: Sequence[Document],
-    dictionaries: Sequence[Dictionary],
-    options: MatchOptions | str,
+    pool: Pool, name: str, documents: Sequence[Document], labels: DistantLabels
 ) -> npt.NDArray[np.bool_]:
     """Return which places the set `name` marks with words that a dictionary holds under that type.
 
-    Words are compared as in matching: folded by the options, token by token.
+    Those are the places where matching found a phrase of that type, whether it became a label or
+    lost to another one. `labels` are of the same documents.
     """
-    default = MATCH_PRESETS[options] if isinstance(options, str) else options
-    matchers = {
-        given: Matcher(dictionaries, default, tokens_given=given)
-        for given in {document.tokens_given for document in documents}
-    }
-    seen = np.zeros(len(pool.places), dtype=bool)
-    known: dict[tuple[bool, tuple[str, ...]], frozenset[str]] = {}
     rows = np.flatnonzero(pool.column(name))
-    columns = ("document", "sentence", "start", "end", "type")
-    first_sentence = np.cumsum([0, *(len(document.sentences) for document in documents)])
-    for row, d, s, start, end, number in zip(
-        rows.tolist(), *(pool.places[c].to_numpy()[rows].tolist() for c in columns), strict=True
-    ):
-        document = documents[d]
-        sentence = document.sentences[s - int(first_sentence[d])]
-        first = bisect_left(sentence.starts, start - sentence.start)
-        last = bisect_left(sentence.starts, end - sentence.start)
-        tokens = sentence.tokens[first:last]
-        key = (document.tokens_given, tokens)
-        if key not in known:
-            known[key] = _types_of(tokens, matchers[document.tokens_given])
-        seen[row] = pool.types[number] in known[key]
+    types = {entity_type: i for i, entity_type in enumerate((*pool.types, *labels.types))}
+    asked = _token_places(pool, rows, documents, types)
+    found = _matched_places(labels, types)
+    # One number a place, the same for the same place.
+    longest = int(np.diff(labels.bounds).max(initial=0)) + 1
+    seen = np.zeros(len(pool.places), dtype=bool)
+    numbers, found_numbers = (_number(of, longest, len(types)) for of in (asked, found))
+    seen[rows] = np.isin(numbers, found_numbers)
     return seen
+
+
+def _token_places(
+    pool: Pool,
+    rows: npt.NDArray[np.int64],
+    documents: Sequence[Document],
+    types: dict[str, int],
+) -> _Columns:
+    """Places of a pool, as tokens."""
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    number, start, end, entity_type = (
+        pool.places[column].to_numpy()[rows] for column in ("sentence", "start", "end", "type")
+    )
+    of = [sentences[i] for i in number.tolist()]
+    first = [bisect_left(s.starts, at - s.start) for s, at in zip(of, start.tolist(), strict=True)]
+    last = [bisect_left(s.starts, at - s.start) for s, at in zip(of, end.tolist(), strict=True)]
+    type_numbers = np.array([types[name] for name in pool.types], dtype=np.int64)
+    return number, np.array(first, np.int64), np.array(last, np.int64), type_numbers[entity_type]
+
+
+def _matched_places(labels: DistantLabels, types: dict[str, int]) -> _Columns:
+    """All places where a phrase was found, as tokens."""
+    names = labels.phrases["entity_type"].map(types).to_numpy(np.int64)
+    tables = (labels.matches, labels.shorter)
+    columns = [np.concatenate([of[c].to_numpy(np.int64) for of in tables]) for c in _PLACE]
+    phrases = np.concatenate([of["phrase"].to_numpy(np.int64) for of in tables])
+    return (*columns, names[phrases])
+
+
+def _number(places: _Columns, longest: int, types: int) -> npt.NDArray[np.int64]:
+    sentence, first, last, entity_type = places
+    return ((sentence * longest + first) * longest + last) * types + entity_type
 
 
 def seen_recall(pool: Pool, gold: str, seen: npt.NDArray[np.bool_]) -> pd.DataFrame:
@@ -74,13 +91,3 @@ def seen_recall(pool: Pool, gold: str, seen: npt.NDArray[np.bool_]) -> pd.DataFr
             recall = found / total if total else np.nan
             rows.append((name, group, found, total, recall, low, high))
     return pd.DataFrame(rows, columns=["name", "group", "found", "gold", "recall", "low", "high"])
-
-
-def _types_of(tokens: tuple[str, ...], matcher: Matcher) -> frozenset[str]:
-    """The types of the phrases that are all of these tokens, not a part of them."""
-    return frozenset(
-        matcher.phrases[id].entity_type
-        for start, end, ids in matcher.scan(tokens)
-        if (start, end) == (0, len(tokens))
-        for id in ids
-    )

@@ -1,6 +1,7 @@
 import pytest
 
 from engine.dictionary import Dictionary, Phrase, mute
+from engine.distant import label
 from engine.pool import pool_entities
 from engine.seen import seen_places, seen_recall
 from engine.text import Entity
@@ -10,6 +11,7 @@ TEXT = "Gouts and kidney stones, acute kidney stones, IL-2, il-2, lead."
 DOCUMENT = make_document("d", TEXT)
 PHRASES = (("gout", "Disease"), ("Kidney stones", "Disease"), ("IL-2", "Gene"), ("lead", "Metal"))
 DICTIONARY = Dictionary("x", tuple(Phrase(*phrase) for phrase in PHRASES))
+LABELS = label([DOCUMENT], [DICTIONARY], "balanced")
 
 
 def entity(surface, entity_type, place=0):
@@ -19,7 +21,8 @@ def entity(surface, entity_type, place=0):
 
 def seen(entities, dictionary=DICTIONARY, options="balanced", document=DOCUMENT):
     pooled = pool_entities([document], {"gold": {"d": entities}, "other": {}})
-    return seen_places(pooled, "gold", [document], [dictionary], options).tolist()
+    labels = label([document], [dictionary], options)
+    return seen_places(pooled, "gold", [document], labels).tolist()
 
 
 @pytest.mark.parametrize(
@@ -38,6 +41,19 @@ def seen(entities, dictionary=DICTIONARY, options="balanced", document=DOCUMENT)
 )
 def test_seen_is_what_matching_would_find_under_that_type(surface, entity_type, options, is_seen):
     assert seen([entity(surface, entity_type)], options=options) == [is_seen]
+
+
+def test_what_lost_to_a_longer_phrase_is_seen():
+    # "kidney" begins where "kidney stones" does, "stones" inside it: neither becomes a label.
+    more = (Phrase("kidney", "Disease"), Phrase("stones", "Disease"))
+    dictionary = Dictionary("x", (*DICTIONARY.phrases, *more))
+    parts = [
+        entity("kidney", "Disease"),
+        entity("kidney", "Metal"),
+        entity("stones", "Disease"),
+        entity("and", "Disease"),
+    ]
+    assert seen(parts, dictionary) == [False, True, False, True]  # in reading order, then by type
 
 
 def test_muted_phrases_are_unseen():
@@ -59,7 +75,7 @@ def test_seen_recall_parts_the_gold_and_counts_what_each_set_finds():
     ]
     sets = {"gold": gold, "dictionary": gold[1:2], "mpu": gold[:2]}
     pooled = pool_entities([DOCUMENT], {name: {"d": of} for name, of in sets.items()})
-    places = seen_places(pooled, "gold", [DOCUMENT], [DICTIONARY], "balanced")
+    places = seen_places(pooled, "gold", [DOCUMENT], LABELS)
     table = seen_recall(pooled, "gold", places)
     assert table[["name", "group", "found", "gold", "recall"]].values.tolist() == [
         ["dictionary", "seen", 1, 1, 1.0],
@@ -71,7 +87,7 @@ def test_seen_recall_parts_the_gold_and_counts_what_each_set_finds():
 
 def test_recall_is_unknown_where_gold_has_no_such_entity():
     pooled = pool_entities([DOCUMENT], {"gold": {"d": [entity("lead", "Metal")]}, "mpu": {}})
-    places = seen_places(pooled, "gold", [DOCUMENT], [DICTIONARY], "balanced")
+    places = seen_places(pooled, "gold", [DOCUMENT], LABELS)
     table = seen_recall(pooled, "gold", places).set_index("group")
     assert table.loc["seen", "recall"] == 0
     assert table.loc["unseen", ["low", "high"]].tolist() == [0, 1]

@@ -177,8 +177,7 @@ def _seen(key: Key, _project: Project, _found: Comparison) -> pd.DataFrame:
         _found.pool,
         _found.gold,
         corpus.read_corpus(_project).documents,
-        labels.dictionaries(_project),
-        _project.match_preset(),
+        labels.labels(_project),
     )
     return seen_recall(_found.pool, _found.gold, places)
 
