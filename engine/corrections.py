@@ -4,16 +4,14 @@ Decisions train, they never score: what a person accepted is a label like the di
 what they rejected is the one kind of negative that is known.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.distant import DistantLabels
-from engine.text import Document, Entity, InputError, Span, spans_from_entities
-
-EntitiesByDocument = Mapping[str, Sequence[Entity]]
+from engine.text import Document, EntitiesByDocument, InputError, Span, spans_from_entities
 
 
 @dataclass(frozen=True, slots=True)

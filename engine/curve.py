@@ -1,6 +1,6 @@
 """Growing shares of a dictionary become a curve: what each method makes of 20, 40 … 100 %."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,9 +13,7 @@ from engine.metrics import evaluate_documents
 from engine.priors import estimate_priors
 from engine.runs import load_run
 from engine.settings import Settings
-from engine.text import Document, Entity, InputError
-
-EntitiesByDocument = Mapping[str, tuple[Entity, ...]]
+from engine.text import Document, EntitiesByDocument, InputError
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from engine.batches import WordInputs, sentence_bounds
 from engine.confidence import Confidence, estimate_confidence
-from engine.corrections import EntitiesByDocument, correct_labels
+from engine.corrections import correct_labels
 from engine.decoding import matching_odds, predicted_entities, predictions, weigh
 from engine.device import choose_device
 from engine.dictionary import Dictionary
@@ -37,7 +37,13 @@ from engine.risk import (
 )
 from engine.settings import MATCH_PRESETS, Settings
 from engine.tagger import BiLstmTagger, predict_probabilities
-from engine.text import Document, Entity, classes_from_spans, spans_from_entities
+from engine.text import (
+    Document,
+    EntitiesByDocument,
+    Entity,
+    classes_from_spans,
+    spans_from_entities,
+)
 from engine.training import Epoch, Schedule, fit
 from engine.transformer import TransformerTagger
 from engine.vectors import VectorTable

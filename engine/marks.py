@@ -4,7 +4,7 @@ From a file of predictions or from distant labels the columns come directly, in 
 time that as many entities take to make.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import nan
@@ -16,9 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.distant import DistantLabels
-from engine.text import Entity, InputError, Sentence
-
-EntitiesByDocument = Mapping[str, Sequence[Entity]]
+from engine.text import EntitiesByDocument, InputError, Sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.marks import EntitiesByDocument, Marks, marks_of_entities
-from engine.text import Document, Entity, entities_from_spans, spans_from_entities
+from engine.marks import Marks, marks_of_entities
+from engine.text import (
+    Document,
+    EntitiesByDocument,
+    Entity,
+    entities_from_spans,
+    spans_from_entities,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from engine.marks import EntitiesByDocument, Marks
+from engine.marks import Marks
 from engine.pool import Pool, pool_entities
-from engine.text import Document, Entity
+from engine.text import Document, EntitiesByDocument, Entity
 
 DICTIONARY = "dictionary"  # its silence is no opinion: what it does not know is unlabeled
 Numbers = npt.NDArray[np.int64]

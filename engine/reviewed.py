@@ -1,13 +1,11 @@
 """What a person decided, what a method found and what dictionaries match become one set."""
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from engine.decisions import Review
-from engine.text import Entity
-
-EntitiesByDocument = Mapping[str, Sequence[Entity]]
+from engine.text import EntitiesByDocument, Entity
 
 
 def reviewed_entities(

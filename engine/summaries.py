@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -11,9 +11,8 @@ from engine.formats.contract import WriteOptions
 from engine.formats.text_table import row_writer
 from engine.review import DICTIONARY
 from engine.settings import MatchOptions
-from engine.text import Document, Entity
+from engine.text import Document, EntitiesByDocument, Entity
 
-EntitiesByDocument = Mapping[str, Sequence[Entity]]
 SURFACE_COLUMNS = (
     "text_norm", "label", "count", "doc_count", "mean_score", "in_dictionary", "example",
 )  # fmt: skip

@@ -112,6 +112,9 @@ class FileReport:
     notes: tuple[str, ...] = ()  # sentences: fixed, skipped, dropped, assumed
 
 
+EntitiesByDocument = Mapping[str, Sequence[Entity]]  # by document id
+
+
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """Documents, and the entities that some of them were annotated with.

@@ -290,6 +290,56 @@ def test_export_puts_review_before_the_method(capsys, trained, tmp_path):
     assert (patient["method"], patient["review_status"]) == ("review", "accepted")
 
 
+def test_export_takes_only_what_is_wanted(capsys, trained, tmp_path):
+    project, _ = trained
+    arguments = ["export", "--project", project.id, "--dictionary-labels"]
+    _, _, _ = run(capsys, *arguments, "--out", tmp_path / "all.csv")
+    everything = read_rows(tmp_path / "all.csv")
+    one_type, one_id = everything[0]["label"], everything[0]["doc_id"]
+    wanted = ["--types", one_type, "--documents", one_id.upper()]
+    code, _, _ = run(capsys, *arguments, *wanted, "--out", tmp_path / "some.csv")
+    expected = [r for r in everything if r["label"] == one_type and one_id in r["doc_id"]]
+    assert code == 0
+    assert read_rows(tmp_path / "some.csv") == expected
+    assert 0 < len(expected) < len(everything)
+    _, _, err = run(capsys, *arguments, "--types", "Dug", "--out", tmp_path / "none.csv")
+    assert "no entity is of type Dug" in err
+
+
+def test_export_leaves_out_low_scores(capsys, trained, tmp_path):
+    project, run_id = trained
+    arguments = ["export", "--project", project.id, "--run", run_id]
+    run(capsys, *arguments, "--out", tmp_path / "all.csv")
+    everything = read_rows(tmp_path / "all.csv")
+    middle = sorted(float(row["score"]) for row in everything)[len(everything) // 2]
+    run(capsys, *arguments, "--least-score", middle, "--out", tmp_path / "sure.csv")
+    expected = [row for row in everything if float(row["score"]) >= middle]
+    assert read_rows(tmp_path / "sure.csv") == expected
+    assert len(expected) < len(everything)
+
+
+def test_export_writes_gold(capsys, trained, tmp_path):
+    project, _ = trained
+    path = tmp_path / "g.csv"
+    other = duplicate_project(project.id, "With gold")
+    document = other.corpus().documents[0]
+    row = f"{document.id},0,3,{document.text[:3]},Drug"
+    other.set_gold([SourceFile("gold.csv", f"doc_id,start,end,text,label\n{row}\n".encode())])
+    code, _, _ = run(capsys, "export", "--project", other.id, "--gold", "--out", path)
+    assert code == 0
+    [entity] = read_rows(path)
+    assert (entity["doc_id"], entity["start"], entity["label"]) == (document.id, "0", "Drug")
+
+
+def test_export_of_gold_that_is_not_there_says_how_to_add_some(capsys, folder):
+    (folder / "bare.txt").write_text("No gold here.\n", encoding="utf-8")
+    run(capsys, "import", "--create", "Bare", "--text", "bare.txt")
+    [project] = list_projects()
+    code, out, err = run(capsys, "export", "--project", project.id, "--gold", "--out", "a.csv")
+    assert (code, out) == (2, "")
+    assert "this project has no gold. Add some on the page Text, or with: python -m engine" in err
+
+
 def test_a_zip_of_a_project_is_a_project_elsewhere(capsys, trained, tmp_path, monkeypatch):
     project, run_id = trained
     path = tmp_path / "project.zip"

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import replace
 
 from engine import jobs
 from engine.commands.inputs import named_project
@@ -13,8 +12,9 @@ from engine.formats.writing import writable_format
 from engine.labels_cache import kept_labels
 from engine.project import Project
 from engine.reviewed import reviewed_entities
+from engine.selection import Selection, select
 from engine.settings import MATCH_PRESETS
-from engine.text import Corpus, Entity, InputError
+from engine.text import Corpus, EntitiesByDocument, Entity, InputError
 from engine.workspace import write_project_zip
 
 Entities = Mapping[str, tuple[Entity, ...]]
@@ -32,7 +32,22 @@ def export_command(options: argparse.Namespace) -> None:
         raise InputError("name the file to write with --out, or --zip FILE for all of the project")
     writable_format(options.out, options.format)
     corpus = project.corpus()
-    write_file(replace(corpus, entities=_entities(project, corpus, options)), options)
+    selection = Selection(tuple(options.types), options.least_score, options.documents)
+    found = _gold(project, corpus) if options.gold else _entities(project, corpus, options)
+    chosen = select(corpus.documents, found, selection, only_annotated=options.gold)
+    if selection.types and not any(chosen.entities.values()):
+        note_all([f"no entity is of type {' or '.join(selection.types)}"])
+    write_file(chosen, options)
+
+
+def _gold(project: Project, corpus: Corpus) -> EntitiesByDocument:
+    aligned = project.gold(corpus)
+    if aligned is None:
+        raise InputError(
+            "this project has no gold. Add some on the page Text, or with: "
+            f"python -m engine import --project {project.id} --gold FILE"
+        )
+    return aligned.entities
 
 
 def _entities(project: Project, corpus: Corpus, options: argparse.Namespace) -> Entities:

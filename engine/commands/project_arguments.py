@@ -65,9 +65,23 @@ def add_export(parsers: "Subparsers") -> None:
         action="store_true",
         help="what was decided in review, then what --method found, then what dictionaries match",
     )
+    what.add_argument("--gold", action="store_true", help="what people annotated")
     what.add_argument("--zip", metavar="FILE", help="all of the project, to import elsewhere")
     parser.add_argument("--run", dest="job", metavar="JOB", help="default: the latest that is done")
     parser.add_argument("--method", metavar="METHOD", help="default: the best one of that run")
+    parser.add_argument(
+        "--types", nargs="+", default=[], metavar="TYPE", help="entities of these types only"
+    )
+    parser.add_argument(
+        "--least-score",
+        type=float,
+        default=0.0,
+        metavar="SCORE",
+        help="0 to 1; entities without a score stay",
+    )
+    parser.add_argument(
+        "--documents", default="", metavar="WORDS", help="documents with this in their id only"
+    )
     add_writing(parser)
     parser.set_defaults(run=export_command)
 

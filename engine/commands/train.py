@@ -36,9 +36,8 @@ from engine.metrics import Scores, compare_entities, evaluate_documents, overall
 from engine.priors import Priors, estimate_priors, given_priors
 from engine.runs import load_run, write_scores
 from engine.settings import BASELINES, METHODS, Settings, training_settings
-from engine.text import Corpus, Entity, InputError
+from engine.text import Corpus, EntitiesByDocument, InputError
 
-EntitiesByDocument = Mapping[str, tuple[Entity, ...]]
 NAMES = {
     "mpn": "MPN",
     "mpu": "MPU",
@@ -86,9 +85,9 @@ def train_command(options: argparse.Namespace) -> None:
         "dictionary": dictionary_entities(labels, corpus.documents)
     }
     for method, folder in folders.items():
-        found[method] = predict_documents(load_run(folder), corpus.documents, folder.name)
-        predicted = replace(corpus, entities=found[method])
-        write_corpus(predicted, folder / "predictions.csv")
+        predicted = predict_documents(load_run(folder), corpus.documents, folder.name)
+        write_corpus(replace(corpus, entities=predicted), folder / "predictions.csv")
+        found[method] = predicted
         if gold is not None:
             scores = evaluate_documents(corpus.documents, gold, found[method])
             write_scores(folder, {"train": _record(scores.overall)})

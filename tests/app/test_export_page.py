@@ -96,6 +96,7 @@ def test_filters_choose_types_scores_and_documents(project):
     assert "2 entities in 1 document. The first 10 lines:" in captions(page)
     page = checked(page.slider(key="export_least_score").set_value(0.9).run())
     assert "1 entity in 1 document. The first 10 lines:" in captions(page)
+    assert "--types Disease --least-score 0.9 --out" in page.code[-1].value
     page = checked(page.text_input(key="export_words").set_value("other").run())
     assert "0 entities in 0 documents. The first 10 lines:" in captions(page)
 

@@ -11,9 +11,10 @@ import streamlit as st
 
 from engine.alignment import Aligned
 from engine.jobs import Job
-from engine.marks import EntitiesByDocument, Marks
+from engine.marks import Marks
 from engine.pool import Pool, on_tokens, pool_entities
 from engine.project import Project
+from engine.text import EntitiesByDocument
 from ui import parts
 from ui.chart_style import BARS
 from ui.palette import METHOD_COLORS

@@ -19,7 +19,7 @@ from engine.jobs import Job
 from engine.project import Project
 from engine.review_queue import lot
 from engine.summaries import write_comparison, write_surfaces
-from engine.text import spans_from_entities
+from engine.text import EntitiesByDocument, spans_from_entities
 from engine.workspace import write_project_zip
 from ui import parts
 from ui.highlight import Line, marks
@@ -178,7 +178,7 @@ def _method_rows(project: Project, job: Job | None) -> list[MethodRow]:
     ]
 
 
-def _entities(project: Project, choice: compared.Choice) -> findings.EntitiesByDocument:
+def _entities(project: Project, choice: compared.Choice) -> EntitiesByDocument:
     if choice.job is None:
         return findings.matched(project)
     return findings.found(project, choice.job, choice.method)

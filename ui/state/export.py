@@ -19,9 +19,10 @@ from engine.formats import Format
 from engine.formats.label_studio import view_config
 from engine.jobs import Job
 from engine.project import Project
+from engine.selection import Selection, select
+from engine.text import EntitiesByDocument
 from engine.verification import Verification, verify
 from ui.state import corpus, findings
-from ui.state.findings import EntitiesByDocument
 
 RUN, DICTIONARY, REVIEWED, GOLD = "run", "dictionary", "reviewed", "gold"
 PREVIEW_LINES = 10
@@ -233,20 +234,12 @@ def _types(key: tuple[object, ...], _project: Project, _choice: Choice) -> list[
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Choosing entities")
 def _filtered(key: tuple[object, ...], _project: Project, _choice: Choice) -> engine.Corpus:
-    found = entities(_project, _choice)
-    words = _choice.words.casefold()
-    texts = corpus.read_corpus(_project).documents
-    documents = tuple(d for d in texts if words in d.id.casefold())
-    kept = {
-        document.id: tuple(
-            entity
-            for entity in found.get(document.id, ())
-            if _is_kept(entity, _choice) and entity.end <= len(document.text)
-        )
-        for document in documents
-        if document.id in found or _choice.what != GOLD
-    }
-    return engine.Corpus(documents, kept)
+    return select(
+        corpus.read_corpus(_project).documents,
+        entities(_project, _choice),
+        Selection(_choice.types, _choice.least_score, _choice.words),
+        only_annotated=_choice.what == GOLD,
+    )
 
 
 def _with_known(project: Project, choice: Choice, of: engine.Corpus) -> engine.Corpus:
@@ -255,12 +248,6 @@ def _with_known(project: Project, choice: Choice, of: engine.Corpus) -> engine.C
     if choice.what not in (RUN, REVIEWED) or not is_open:
         return of
     return replace(of, entities=mark_known(of.documents, of.entities, findings.known(project)))
-
-
-def _is_kept(entity: engine.Entity, choice: Choice) -> bool:
-    if choice.types and entity.entity_type not in choice.types:
-        return False
-    return entity.score is None or entity.score >= choice.least_score
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Writing the file")

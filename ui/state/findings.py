@@ -18,9 +18,9 @@ from engine.marks import Marks, marks_of_labels, read_marks
 from engine.project import Project
 from engine.reviewed import reviewed_entities
 from engine.settings import MATCH_PRESETS, MatchOptions
+from engine.text import EntitiesByDocument
 from ui.state import corpus, labels
 
-EntitiesByDocument = Mapping[str, Sequence[engine.Entity]]
 TRUST = ("conf_mpu", "mpu", "mpn")  # which method's word counts first; others come after
 _KEPT = 4
 

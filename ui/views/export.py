@@ -261,17 +261,19 @@ def show_use(format: str, types: list[str]) -> None:
 
 
 def command_line(project: Project, choice: state.Choice) -> str:
-    """Return the command that writes the same set; filters have no option there."""
+    """Return the command that writes the same file."""
     words = ["python", "-m", "engine", "export", "--project", project.id]
-    if choice.what == state.GOLD:
-        return shlex.join([*words, "--zip", "project.zip"])
     words += {
+        state.GOLD: ["--gold"],
         state.RUN: ["--run", choice.run, "--method", choice.method],
         state.REVIEWED: ["--reviewed"],
         state.DICTIONARY: ["--dictionary-labels"],
     }[choice.what]
     if choice.what == state.REVIEWED and choice.run:
         words += ["--run", choice.run, "--method", choice.method]
+    words += ["--types", *choice.types] if choice.types else []
+    words += ["--least-score", f"{choice.least_score:g}"] if choice.least_score else []
+    words += ["--documents", choice.words] if choice.words else []
     ending = state.writable()[choice.format].extensions[0]
     words += ["--out", f"entities{ending}", "--format", choice.format]
     words += ["--essential"] if choice.options.essential_columns else []
