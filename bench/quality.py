@@ -51,7 +51,6 @@ from engine.distant import label
 from engine.experiment import (
     Progress,
     Run,
-    TrainingData,
     make_inputs,
     make_tagger,
     probabilities,
@@ -70,6 +69,7 @@ from engine.tagger import predict_probabilities
 from engine.text import InputError, Span, classes_from_spans, spans_from_tags
 from engine.tokenization import make_tokenized_document
 from engine.training import fit
+from engine.training_data import TrainingData
 
 DICTIONARY = "dictionary"
 LEXICONS = ("none", "dictionary", "paper")

@@ -105,9 +105,9 @@ def training_data(sentences: int, data_folder: Path):
     import numpy as np
 
     from bench.data import SETTINGS, dictionaries, load
-    from engine.experiment import TrainingData
     from engine.features import Lexicon
     from engine.settings import MATCH_PRESETS
+    from engine.training_data import TrainingData
 
     tokens, _, published = load(SETTING, data_folder)
     chosen = list(range(len(tokens)))

@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from engine.device import choose_device, set_threads
 from engine.dictionary import Dictionary
-from engine.experiment import OnProgress, Progress, TrainingData, run
+from engine.experiment import OnProgress, Progress, run
 from engine.job_process import end_with_parent
 from engine.runs import data_fingerprint, is_finished_run, save_run
 from engine.settings import Settings
 from engine.text import InputError
+from engine.training_data import TrainingData
 
 # Conf-MPU trains two taggers, so it starts first and the shorter ones fill the other core.
 _LONGEST_FIRST = ("conf_mpu", "bnpu", "mpu", "mpn", "supervised", "early_stopped")

@@ -8,12 +8,13 @@ from engine.comparison import Task, is_trained, train_all
 from engine.coverage import Coverage, measure_coverage
 from engine.dictionary import Dictionary, first_share
 from engine.distant import DistantLabels, dictionary_entities, label
-from engine.experiment import OnProgress, Progress, make_training_data, predict_documents
+from engine.experiment import OnProgress, Progress, predict_documents
 from engine.metrics import evaluate_documents
 from engine.priors import estimate_priors
 from engine.runs import load_run
 from engine.settings import Settings
 from engine.text import Document, EntitiesByDocument, InputError
+from engine.training_data import make_training_data
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 
 `run` trains one method. Methods that are compared share the sentences, the labels, the priors and
 the seed, so that only the risk differs. Gold is not an argument of anything here but
-`run_supervised` and `complete_labels`, the upper reference.
+`run_supervised`, the upper reference.
 """
 
 import copy
@@ -19,14 +19,10 @@ from torch import Tensor, nn
 
 from engine.batches import WordInputs, sentence_bounds
 from engine.confidence import Confidence, estimate_confidence
-from engine.corrections import correct_labels
 from engine.decoding import matching_odds, predicted_entities, predictions, weigh
 from engine.device import choose_device
-from engine.dictionary import Dictionary
-from engine.distant import DistantLabels
 from engine.features import EncodedInputs, Lexicon, make_word_inputs
 from engine.files import written_whole
-from engine.preflight import check_labels, check_priors, label_warnings
 from engine.risk import (
     Risk,
     conf_mpu_risk,
@@ -35,30 +31,13 @@ from engine.risk import (
     supervised_risk,
     with_known_negatives,
 )
-from engine.settings import MATCH_PRESETS, Settings
+from engine.settings import Settings
 from engine.tagger import BiLstmTagger, predict_probabilities
-from engine.text import (
-    Document,
-    EntitiesByDocument,
-    Entity,
-    classes_from_spans,
-    spans_from_entities,
-)
+from engine.text import Document, Entity
 from engine.training import Epoch, Schedule, fit
+from engine.training_data import TrainingData, check_data
 from engine.transformer import TransformerTagger
 from engine.vectors import VectorTable
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingData:
-    """Sentences with their distant labels, and the dictionaries that tokens are looked up in."""
-
-    sentences: Sequence[Sequence[str]]
-    labels: npt.NDArray[np.int16]  # (tokens,), 0 = unlabeled
-    types: tuple[str, ...]
-    lexicon: Lexicon | None = None
-    cache: Path | None = None  # folder for features that are slow to compute
-    known_negatives: npt.NDArray[np.bool_] | None = None  # (tokens,), a person said: no entity
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,49 +167,6 @@ def predict_documents(
     }
 
 
-def make_training_data(
-    documents: Sequence[Document],
-    dictionaries: Sequence[Dictionary],
-    labels: DistantLabels,
-    preset: str,
-    *,
-    accepted: EntitiesByDocument | None = None,
-    rejected: EntitiesByDocument | None = None,
-) -> TrainingData:
-    """Return the documents' sentences with their labels, and the dictionaries as a lexicon.
-
-    What a person accepted or rejected overrides the dictionary where they decided.
-    """
-    are_given = {document.tokens_given for document in documents} == {True}
-    lexicon = Lexicon(tuple(dictionaries), MATCH_PRESETS[preset], labels.types, are_given)
-    sentences = [s.tokens for document in documents for s in document.sentences]
-    if not accepted and not rejected:
-        return TrainingData(sentences, labels.labels, labels.types, lexicon)
-    corrected = correct_labels(documents, labels, accepted or {}, rejected or {})
-    return TrainingData(
-        sentences,
-        corrected.labels,
-        labels.types,
-        lexicon,
-        known_negatives=corrected.known_negatives,
-    )
-
-
-def complete_labels(
-    documents: Sequence[Document], gold: EntitiesByDocument, types: Sequence[str]
-) -> npt.NDArray[np.int16]:
-    """Return the class of every token by human labels, for the upper reference alone."""
-    parts = [np.zeros(0, np.int16)]
-    for document in documents:
-        known = [e for e in gold.get(document.id, ()) if e.entity_type in types]
-        spans = spans_from_entities(document, known).spans
-        parts += [
-            classes_from_spans(of, len(sentence.tokens), types).astype(np.int16)
-            for of, sentence in zip(spans, document.sentences, strict=True)
-        ]
-    return np.concatenate(parts)
-
-
 # ---- the pieces of a run --------------------------------------------------------------------
 
 
@@ -285,17 +221,6 @@ def schedule(settings: Settings) -> Schedule:
         decay=settings.learning_rate_decay,
         seed=settings.seed,
     )
-
-
-def check_data(data: TrainingData, priors: npt.NDArray[np.float64]) -> None:
-    """Raise InputError for labels or priors that no method can learn from."""
-    check_labels(data.labels, data.types)
-    check_priors(priors[1:])
-
-
-def data_warnings(data: TrainingData) -> list[str]:
-    """Return what a person should know before they wait for a result."""
-    return label_warnings(data.labels, data.types)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,13 @@ from torch import nn
 from engine.confidence import Confidence
 from engine.device import choose_device
 from engine.dictionary import Dictionary, fingerprint
-from engine.experiment import Run, TrainingData, make_inputs, make_tagger
+from engine.experiment import Run, make_inputs, make_tagger
 from engine.features import Lexicon, lexicon_from, lexicon_record
 from engine.files import written_whole
 from engine.settings import Settings
 from engine.text import InputError
 from engine.training import Epoch
+from engine.training_data import TrainingData
 from engine.vectors import VectorTable, open_vectors, vectors_fingerprint
 
 _LAYOUT = 1  # of the folder; raised when an older reader could not read it

@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.batches import sentence_bounds
-from engine.experiment import Progress, TrainingData, run
+from engine.experiment import Progress, run
 from engine.settings import Settings
+from engine.training_data import TrainingData
 
 _STEPS = {"bilstm": 5, "transformer": 2}  # batches that are timed, after as many to warm up
 

@@ -7,13 +7,14 @@ import torch
 from engine.corrections import correct_labels
 from engine.dictionary import Dictionary, Phrase
 from engine.distant import label
-from engine.experiment import make_training_data, predict_documents, run
+from engine.experiment import predict_documents, run
 from engine.priors import given_priors
 from engine.risk import mpn_risk, with_known_negatives
 from engine.runs import data_fingerprint
 from engine.settings import Settings
 from engine.text import Entity, InputError
 from engine.tokenization import make_document
+from engine.training_data import make_training_data
 
 TEXT = "Aspirin causes severe headache. Cold water helps a cold."
 DICTIONARY = Dictionary(

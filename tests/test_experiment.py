@@ -8,18 +8,11 @@ import torch
 
 from engine import experiment
 from engine.device import set_threads
-from engine.experiment import (
-    TrainingData,
-    check_data,
-    data_warnings,
-    predict_documents,
-    probabilities,
-    run,
-    run_supervised,
-)
+from engine.experiment import predict_documents, probabilities, run, run_supervised
 from engine.settings import Settings
 from engine.text import InputError
 from engine.tokenization import make_tokenized_document
+from engine.training_data import TrainingData, check_data, data_warnings
 from tests.test_encoders import save_tiny_bert
 
 TYPES = ("Drug", "Disease")

@@ -11,11 +11,12 @@ import torch
 
 from engine.__main__ import main
 from engine.commands import predict
-from engine.experiment import Run, TrainingData, make_inputs, make_tagger, predict_documents
+from engine.experiment import Run, make_inputs, make_tagger, predict_documents
 from engine.files import read_source
 from engine.formats import FORMATS, WriteOptions, read_corpus, write_corpus
 from engine.runs import load_run, save_run
 from engine.settings import Settings
+from engine.training_data import TrainingData
 
 ROOT = Path(__file__).parent.parent
 TYPES = ("Chemical", "Disease")

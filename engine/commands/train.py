@@ -22,21 +22,20 @@ from engine.commands.terminal import heading, note_all, say
 from engine.comparison import compare
 from engine.device import choose_device
 from engine.distant import dictionary_entities, label
-from engine.experiment import (
-    Progress,
-    TrainingData,
-    check_data,
-    complete_labels,
-    data_warnings,
-    make_training_data,
-    predict_documents,
-)
+from engine.experiment import Progress, predict_documents
 from engine.formats import write_corpus
 from engine.metrics import Scores, compare_entities, evaluate_documents, overall
 from engine.priors import Priors, estimate_priors, given_priors
 from engine.runs import load_run, write_scores
 from engine.settings import BASELINES, METHODS, Settings, training_settings
 from engine.text import Corpus, EntitiesByDocument, InputError
+from engine.training_data import (
+    TrainingData,
+    check_data,
+    complete_labels,
+    data_warnings,
+    make_training_data,
+)
 
 NAMES = {
     "mpn": "MPN",

@@ -21,20 +21,20 @@ from engine.commands.work_setup import (
 from engine.comparison import compare
 from engine.decisions import Review
 from engine.device import choose_device, set_threads
-from engine.experiment import (
-    Progress,
-    TrainingData,
-    check_data,
-    complete_labels,
-    data_warnings,
-    make_training_data,
-)
+from engine.experiment import Progress
 from engine.job_plan import Speed, epochs_of, side_by_side
 from engine.job_requests import ProbeRequest, TrainRequest, settings_of
 from engine.job_results import epochs, run_card, run_folder
 from engine.priors import Priors, estimate_priors, given_priors
 from engine.speed import measure_speeds
 from engine.text import Document, Entity
+from engine.training_data import (
+    TrainingData,
+    check_data,
+    complete_labels,
+    data_warnings,
+    make_training_data,
+)
 
 Found = Mapping[str, tuple[Entity, ...]]
 _PREPARED = 0.03  # share of a whole job that goes before training
