@@ -1,19 +1,15 @@
 """A sample of matches, judged by a person, becomes precision with an interval: no gold needed."""
 
 import hashlib
-import json
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import BinaryIO
+from dataclasses import dataclass
 
 import pandas as pd
 
 from engine.audit import phrase_flags
 from engine.distant import DistantLabels
-from engine.text import Entity, InputError, Sentence, Span
+from engine.text import Entity, Sentence, Span
 
 VERDICTS = ("correct", "wrong", "unsure")
 _Z = 1.959964  # two-sided 95 %
@@ -27,83 +23,26 @@ _NOISY_COLUMNS = [
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """A person's judgement of one match; it outlives relabeling, since it names the text."""
+class Judgement:
+    """What a person, or gold, says of one match."""
 
     document_id: str
     start: int  # code points in the document
     end: int
     entity_type: str
-    verdict: str  # one of VERDICTS; "" takes an earlier one back
+    verdict: str  # one of VERDICTS
 
     @property
     def place(self) -> tuple[str, int, int, str]:
         return (self.document_id, self.start, self.end, self.entity_type)
 
     def __post_init__(self) -> None:
-        if self.verdict not in (*VERDICTS, ""):
+        if self.verdict not in VERDICTS:
             raise ValueError(f"verdict must be one of {VERDICTS}, got {self.verdict!r}")
 
 
-Decisions = Mapping[tuple[str, int, int, str], Decision]
-
-
-# ---- storing --------------------------------------------------------------------------------
-
-
-def store_decision(path: str | Path, decision: Decision) -> None:
-    """Append a decision; it is on disk when this returns."""
-    line = json.dumps(asdict(decision), ensure_ascii=False) + "\n"
-    try:
-        with open(path, "ab+") as stream:
-            _mend_last_line(stream)
-            stream.write(line.encode())
-            stream.flush()
-            os.fsync(stream.fileno())
-    except OSError as error:
-        raise InputError(
-            f"the decision could not be stored in {path}: {error.strerror or error}"
-        ) from error
-
-
-def _mend_last_line(stream: BinaryIO) -> None:
-    """Take out a line that a crash cut short; end one that lacks only its line end."""
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(max(size - 1, 0))
-    if stream.read() in (b"", b"\n"):
-        return
-    stream.seek(0)
-    last = stream.read().rpartition(b"\n")[2]
-    try:
-        Decision(**json.loads(last))
-    except (TypeError, ValueError):
-        stream.truncate(size - len(last))
-    else:
-        stream.write(b"\n")
-
-
-def read_decisions(path: str | Path) -> dict[tuple[str, int, int, str], Decision]:
-    """Return the stored decisions by place; of several at one place the last counts.
-
-    A last line cut short by a crash is passed over.
-    """
-    decisions: dict[tuple[str, int, int, str], Decision] = {}
-    if not Path(path).exists():
-        return decisions
-    lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            decision = Decision(**json.loads(line))
-        except (TypeError, ValueError) as error:
-            if number == len(lines):
-                break
-            raise InputError(f"{path} line {number}: not a decision ({error})") from None
-        decisions.pop(decision.place, None)
-        if decision.verdict:
-            decisions[decision.place] = decision
-    return decisions
+Place = tuple[str, int, int, str]  # document, start, end, type
+Judgements = Mapping[Place, Judgement]
 
 
 # ---- sampling -------------------------------------------------------------------------------
@@ -180,7 +119,7 @@ def wilson_interval(correct: float, total: float) -> tuple[float, float]:
 
 
 def checked_precision(
-    matches: pd.DataFrame, decisions: Decisions, by: str = "entity_type"
+    matches: pd.DataFrame, judgements: Judgements, by: str = "entity_type"
 ) -> pd.DataFrame:
     """Return precision with its interval for each value of `by`, and for all together.
 
@@ -188,7 +127,7 @@ def checked_precision(
     checked but not as judged. Judgements are weighted by how many matches of their (type,
     dictionary) each stands for, and the interval uses the sample size that is worth.
     """
-    table = _judged(matches, decisions)
+    table = _judged(matches, judgements)
     weighted = table["judged"].where(table["judged"])
     per_stratum = table.groupby(["entity_type", "dictionary"])["judged"]
     table["weight"] = (per_stratum.transform("size") / per_stratum.transform("sum")).where(
@@ -200,16 +139,16 @@ def checked_precision(
     return pd.DataFrame(rows).rename(columns={"group": by})
 
 
-def noisy_phrases(matches: pd.DataFrame, decisions: Decisions) -> pd.DataFrame:
+def noisy_phrases(matches: pd.DataFrame, judgements: Judgements) -> pd.DataFrame:
     """Return the phrases by how many false matches they are estimated to make.
 
     Columns: phrase, entity_type, dictionary, matches, checked, precision (of the checked), flags,
     estimated_false.
     """
     keys = ["phrase", "entity_type", "dictionary"]
-    by_type = checked_precision(matches, decisions).set_index("entity_type")["precision"]
+    by_type = checked_precision(matches, judgements).set_index("entity_type")["precision"]
     by_type = by_type[~by_type.index.duplicated()]  # a type may be named as the row for all is
-    groups = _judged(matches, decisions).groupby(keys, sort=True)
+    groups = _judged(matches, judgements).groupby(keys, sort=True)
     result = groups.agg(
         matches=("judged", "size"), checked=("judged", "sum"), correct=("correct", "sum")
     ).reset_index()
@@ -228,17 +167,17 @@ def noisy_phrases(matches: pd.DataFrame, decisions: Decisions) -> pd.DataFrame:
     return result[_NOISY_COLUMNS]
 
 
-def decisions_from_gold(
+def judgements_from_gold(
     matches: pd.DataFrame, gold: Mapping[str, Iterable[Entity]]
-) -> dict[tuple[str, int, int, str], Decision]:
+) -> dict[Place, Judgement]:
     """Return what a person with the gold at hand would decide about each match of its documents."""
     places = {(id, e.start, e.end, e.entity_type) for id, of in gold.items() for e in of}
-    decisions = {}
+    judgements = {}
     for place in _places(matches):
         if place[0] in gold:
             verdict = "correct" if place in places else "wrong"
-            decisions[place] = Decision(*place, verdict)
-    return decisions
+            judgements[place] = Judgement(*place, verdict)
+    return judgements
 
 
 def _places(matches: pd.DataFrame) -> list[tuple[str, int, int, str]]:
@@ -250,9 +189,9 @@ def _places(matches: pd.DataFrame) -> list[tuple[str, int, int, str]]:
     )
 
 
-def _judged(matches: pd.DataFrame, decisions: Decisions) -> pd.DataFrame:
+def _judged(matches: pd.DataFrame, judgements: Judgements) -> pd.DataFrame:
     verdicts = [
-        decisions[place].verdict if place in decisions else "" for place in _places(matches)
+        judgements[place].verdict if place in judgements else "" for place in _places(matches)
     ]
     table = matches.copy()
     table["correct"] = [verdict == "correct" for verdict in verdicts]

@@ -150,11 +150,11 @@ def effect(decisions: Iterable[Decision], documents: Sequence[Document]) -> Revi
     return Review(_by_document(accepted), _by_document(rejected))
 
 
-def judgements(decisions: Iterable[Decision]) -> dict[Place, checking.Decision]:
+def judgements(decisions: Iterable[Decision]) -> dict[Place, checking.Judgement]:
     """Return decisions as `checking` counts them: accepted is correct, rejected or edited wrong."""
     words = {"accepted": "correct", "rejected": "wrong", "edited": "wrong", "unsure": "unsure"}
     return {
-        decision.place: checking.Decision(*decision.place, words[decision.verdict])
+        decision.place: checking.Judgement(*decision.place, words[decision.verdict])
         for decision in decisions
         if decision.verdict in words
     }

@@ -3,20 +3,20 @@
 import numpy as np
 import pandas as pd
 
-from engine.checking import Decisions, wilson_interval
+from engine.checking import Judgements, wilson_interval
 from engine.pool import Pool
 
 _COLUMNS = ["name", "judged", "correct", "precision", "low", "high"]
 
 
-def judged_precision(pool: Pool, decisions: Decisions) -> pd.DataFrame:
+def judged_precision(pool: Pool, judgements: Judgements) -> pd.DataFrame:
     """Return, a row a set, how many of its entities were judged, and how many of those are right.
 
     Columns: name, judged, correct, precision (NaN before the first), low, high (Wilson's 95 %).
     No estimate for all entities unless those judged were drawn at random: doubtful ones are judged
     first. "Unsure" is no judgement.
     """
-    verdicts = _verdicts(pool, decisions)
+    verdicts = _verdicts(pool, judgements)
     rows = []
     for name in pool.names:
         own = verdicts[pool.column(name)]
@@ -26,18 +26,18 @@ def judged_precision(pool: Pool, decisions: Decisions) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _verdicts(pool: Pool, decisions: Decisions) -> np.ndarray:
+def _verdicts(pool: Pool, judgements: Judgements) -> np.ndarray:
     """For each place 1 (right), 0 (wrong) or -1 (not judged)."""
     verdicts = np.full(len(pool.places), -1)
     number = {id: i for i, id in enumerate(pool.document_ids)}
-    touched = {number[place[0]] for place in decisions if place[0] in number}
+    touched = {number[place[0]] for place in judgements if place[0] in number}
     rows = np.flatnonzero(np.isin(pool.places["document"].to_numpy(), sorted(touched)))
     columns = (
         pool.places[name].to_numpy()[rows].tolist() for name in ("document", "start", "end", "type")
     )
     for row, document, start, end, number_of_type in zip(rows.tolist(), *columns, strict=True):
         place = (pool.document_ids[document], start, end, pool.types[number_of_type])
-        decision = decisions.get(place)
-        if decision is not None and decision.verdict in ("correct", "wrong"):
-            verdicts[row] = decision.verdict == "correct"
+        judgement = judgements.get(place)
+        if judgement is not None and judgement.verdict in ("correct", "wrong"):
+            verdicts[row] = judgement.verdict == "correct"
     return verdicts

@@ -6,20 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.checking import (
-    Decision,
+    Judgement,
     checked_precision,
-    decisions_from_gold,
     draw_sample,
+    judgements_from_gold,
     kept_matches,
     mixed,
     noisy_phrases,
-    read_decisions,
-    store_decision,
     wilson_interval,
 )
 from engine.dictionary import Dictionary, Phrase, mute
 from engine.distant import label
-from engine.text import Entity, InputError
+from engine.text import Entity
 from engine.tokenization import make_document
 
 Z = 1.959964
@@ -48,93 +46,17 @@ def places(matches):
 
 
 def judge(matches, verdicts):
-    """Decisions on the first matches, in the order of the verdicts; "" leaves one out."""
+    """Judgements of the first matches, in the order of the verdicts; "" leaves one out."""
     return {
-        place: Decision(*place, verdict)
+        place: Judgement(*place, verdict)
         for place, verdict in zip(places(matches), verdicts, strict=False)
         if verdict
     }
 
 
-# ---- storing --------------------------------------------------------------------------------
-
-FIRST = Decision("d1", 0, 7, "Chemical", "correct")
-SECOND = Decision("ünï-😀\u2028", 3, 9, "Disease", "wrong")
-
-
-def test_stored_decision_is_on_disk_at_once(tmp_path):
-    path = tmp_path / "decisions.jsonl"
-    store_decision(path, FIRST)
-    assert read_decisions(path) == {FIRST.place: FIRST}
-    store_decision(path, SECOND)
-    assert read_decisions(path) == {FIRST.place: FIRST, SECOND.place: SECOND}
-
-
-def test_of_several_decisions_at_one_place_the_last_counts(tmp_path):
-    path = tmp_path / "decisions.jsonl"
-    changed = Decision(*FIRST.place, "unsure")
-    for decision in (FIRST, SECOND, changed):
-        store_decision(path, decision)
-    assert read_decisions(path) == {SECOND.place: SECOND, FIRST.place: changed}
-
-
-def test_an_empty_verdict_takes_a_decision_back(tmp_path):
-    path = tmp_path / "decisions.jsonl"
-    for decision in (FIRST, SECOND, Decision(*FIRST.place, "")):
-        store_decision(path, decision)
-    assert read_decisions(path) == {SECOND.place: SECOND}
-
-
-def test_decisions_of_a_missing_or_empty_file_are_none(tmp_path):
-    assert read_decisions(tmp_path / "none.jsonl") == {}
-    (tmp_path / "empty.jsonl").write_text("")
-    assert read_decisions(tmp_path / "empty.jsonl") == {}
-
-
-@pytest.mark.parametrize("kept", [1, 20, -2], ids=["one byte", "some", "all but the end"])
-def test_a_last_line_cut_by_a_crash_is_passed_over_and_mended_by_the_next(tmp_path, kept):
-    path = tmp_path / "decisions.jsonl"
-    store_decision(path, FIRST)
-    whole = path.read_bytes()
-    store_decision(path, SECOND)
-    path.write_bytes(whole + path.read_bytes()[len(whole) :][:kept])
-    assert read_decisions(path) == {FIRST.place: FIRST}
-    store_decision(path, SECOND)
-    assert read_decisions(path) == {FIRST.place: FIRST, SECOND.place: SECOND}
-
-
-def test_a_last_line_that_lacks_only_its_line_end_is_kept(tmp_path):
-    path = tmp_path / "decisions.jsonl"
-    store_decision(path, FIRST)
-    path.write_bytes(path.read_bytes().rstrip(b"\n"))
-    store_decision(path, SECOND)
-    assert read_decisions(path) == {FIRST.place: FIRST, SECOND.place: SECOND}
-
-
-@pytest.mark.parametrize(
-    "broken",
-    ["{", "[1]", '{"document_id": "d1"}', '{"document_id": "d", "start": 0, "end": 1, '
-     '"entity_type": "A", "verdict": "maybe"}'],
-    ids=["cut", "not an object", "fields missing", "unknown verdict"],
-)  # fmt: skip
-def test_a_broken_line_in_the_middle_is_named(tmp_path, broken):
-    path = tmp_path / "decisions.jsonl"
-    store_decision(path, FIRST)
-    with path.open("a") as stream:
-        stream.write(f"{broken}\n")
-    store_decision(path, SECOND)
-    with pytest.raises(InputError, match=r"decisions\.jsonl line 2: not a decision"):
-        read_decisions(path)
-
-
-def test_a_decision_that_cannot_be_stored_says_where(tmp_path):
-    with pytest.raises(InputError, match=r"could not be stored in .*decisions\.jsonl: No such"):
-        store_decision(tmp_path / "missing" / "decisions.jsonl", FIRST)
-
-
-def test_decision_refuses_an_unknown_verdict():
+def test_judgement_refuses_an_unknown_verdict():
     with pytest.raises(ValueError, match="'maybe'"):
-        Decision("d1", 0, 7, "Chemical", "maybe")
+        Judgement("d1", 0, 7, "Chemical", "maybe")
 
 
 # ---- sampling -------------------------------------------------------------------------------
@@ -320,8 +242,8 @@ def test_checked_precision_weighs_each_judgement_by_what_it_stands_for():
 
 def test_checked_precision_has_a_row_a_group_and_one_for_all():
     matches = matches_of((10, "Chemical", "a.txt", "iron"), (10, "Disease", "a.txt", "rash"))
-    decisions = judge(matches, ["correct", "wrong", *[""] * 8, "correct", "correct"])
-    table = checked_precision(matches, decisions).set_index("entity_type")
+    judgements = judge(matches, ["correct", "wrong", *[""] * 8, "correct", "correct"])
+    table = checked_precision(matches, judgements).set_index("entity_type")
     assert table["precision"].to_dict() == {"Chemical": 0.5, "Disease": 1.0, "all": 0.75}
     assert table["matches"].to_dict() == {"Chemical": 10, "Disease": 10, "all": 20}
 
@@ -347,10 +269,11 @@ def test_precision_is_unknown_when_nothing_is_judged(verdicts):
     assert pd.isna(row["precision"]) and (row["low"], row["high"]) == (0.0, 1.0)
 
 
-def test_decisions_about_matches_that_are_gone_do_not_count():
+def test_judgements_about_matches_that_are_gone_do_not_count():
     matches = matches_of((4, "Chemical", "a.txt", "iron"))
-    decisions = judge(matches, ["correct", "wrong"]) | {FIRST.place: FIRST}
-    assert checked_precision(matches.tail(3), decisions).iloc[0]["checked"] == 1
+    gone = Judgement("d1", 0, 7, "Chemical", "correct")
+    judgements = judge(matches, ["correct", "wrong"]) | {gone.place: gone}
+    assert checked_precision(matches.tail(3), judgements).iloc[0]["checked"] == 1
 
 
 def test_the_interval_of_a_proportional_sample_holds_the_truth_at_least_90_times_in_100():
@@ -440,18 +363,18 @@ GROUPS = st.lists(
 @given(GROUPS, st.lists(st.sampled_from(["", "correct", "wrong", "unsure"]), max_size=20))
 def test_noisy_phrases_equal_a_slow_count(groups, verdicts):
     matches = matches_of(*groups)
-    decisions = judge(matches, verdicts)
+    judgements = judge(matches, verdicts)
     expected = {}
     for key in zip(*(matches[name] for name in KEY), strict=True):
         of = matches[(matches[KEY] == list(key)).all(axis=1)]
-        given = [decisions[place].verdict for place in places(of) if place in decisions]
+        given = [judgements[place].verdict for place in places(of) if place in judgements]
         correct, checked = given.count("correct"), len(given) - given.count("unsure")
-        precision = checked_precision(matches[matches["entity_type"] == key[1]], decisions)
+        precision = checked_precision(matches[matches["entity_type"] == key[1]], judgements)
         prior = precision["precision"].fillna(1.0).astype(float).iloc[0]
         right = (correct + 2 * prior) / (checked + 2)
         false = checked - correct + (len(of) - checked) * (1 - right)
         expected[key] = (len(of), checked, pytest.approx(false))
-    table = noisy_phrases(matches, decisions).set_index(KEY)
+    table = noisy_phrases(matches, judgements).set_index(KEY)
     found = table[["matches", "checked", "estimated_false"]]
     assert {key: tuple(row) for key, row in found.iterrows()} == expected
 
@@ -459,16 +382,18 @@ def test_noisy_phrases_equal_a_slow_count(groups, verdicts):
 # ---- gold -----------------------------------------------------------------------------------
 
 
-def test_decisions_from_gold_judges_every_match_of_the_annotated_documents():
+def test_judgements_from_gold_judges_every_match_of_the_annotated_documents():
     matches = matches_of((3, "Chemical", "a.txt", "iron"))
     matches.loc[2, "document"] = "unknown"
     gold = {"d": [Entity(0, 3, "Chemical"), Entity(10, 13, "Disease")]}
-    decisions = decisions_from_gold(matches, gold)
-    assert [decision.verdict for decision in decisions.values()] == ["correct", "wrong"]
-    assert list(decisions) == places(matches)[:2]
+    judgements = judgements_from_gold(matches, gold)
+    assert [judgement.verdict for judgement in judgements.values()] == ["correct", "wrong"]
+    assert list(judgements) == places(matches)[:2]
 
 
-def test_decisions_from_gold_are_all_wrong_in_a_document_annotated_with_nothing():
+def test_judgements_from_gold_are_all_wrong_in_a_document_annotated_with_nothing():
     matches = matches_of((2, "Chemical", "a.txt", "iron"))
-    verdicts = {decision.verdict for decision in decisions_from_gold(matches, {"d": ()}).values()}
+    verdicts = {
+        judgement.verdict for judgement in judgements_from_gold(matches, {"d": ()}).values()
+    }
     assert verdicts == {"wrong"}

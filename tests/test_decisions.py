@@ -203,7 +203,7 @@ def test_decisions_become_the_judgements_that_precision_is_counted_from():
         "unsure",
     ]
     assert judgements(made[:1]) == {
-        ("note", 0, 1, "Disease"): checking.Decision("note", 0, 1, "Disease", "correct")
+        ("note", 0, 1, "Disease"): checking.Judgement("note", 0, 1, "Disease", "correct")
     }
 
 

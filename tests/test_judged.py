@@ -1,6 +1,6 @@
 import pytest
 
-from engine.checking import Decision
+from engine.checking import Judgement
 from engine.judged import judged_precision
 from engine.pool import pool_entities
 from engine.text import Entity
@@ -11,7 +11,7 @@ A, B, C = (Entity(2 * i, 2 * i + 1, "X") for i in range(3))
 
 
 def decide(document, entity, verdict, entity_type="X"):
-    decision = Decision(document, entity.start, entity.end, entity_type, verdict)
+    decision = Judgement(document, entity.start, entity.end, entity_type, verdict)
     return {decision.place: decision}
 
 

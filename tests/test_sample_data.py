@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.alignment import align, gold_of
-from engine.checking import decisions_from_gold, kept_matches, noisy_phrases
+from engine.checking import judgements_from_gold, kept_matches, noisy_phrases
 from engine.coverage import phrase_usage
 from engine.dictionary import mute
 from engine.dictionary_files import read_dictionaries
@@ -124,7 +124,7 @@ def test_conflicts_of_at_least_two_rules_occur():
 
 def test_noisy_phrases_with_flags_occur():
     matches = kept_matches(LABELS, SENTENCES)
-    table = noisy_phrases(matches, decisions_from_gold(matches, GOLD))
+    table = noisy_phrases(matches, judgements_from_gold(matches, GOLD))
     flagged = table[(table["estimated_false"] > 0) & (table["flags"] != "")]
     assert {"lead", "cold", "K"} <= set(flagged["phrase"])
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from engine import console
 from engine.candidates import missing_candidates
 from engine.checking import (
-    Decisions,
+    Judgements,
     checked_precision,
-    decisions_from_gold,
+    judgements_from_gold,
     kept_matches,
     noisy_phrases,
 )
@@ -73,7 +73,7 @@ def say_precision(
     documents: Sequence[Document],
     sentences: Sequence[Sentence],
     gold: Mapping[str, tuple[Entity, ...]] | None,
-    checked: Decisions,
+    checked: Judgements,
 ) -> None:
     """Print precision against gold, by the checked sample, and the noisy phrases."""
     matches = kept_matches(labels, sentences)
@@ -88,7 +88,7 @@ def say_precision(
             columns = {by: by.replace("_", " "), "matches": "matches", "checked": "checked"}
             shares = {"precision": "precision %", "low": "low %", "high": "high %"}
             say(console.table(precision, columns | shares) + "\n")
-    judged = {**(decisions_from_gold(matches, gold) if gold is not None else {}), **checked}
+    judged = {**(judgements_from_gold(matches, gold) if gold is not None else {}), **checked}
     noisy = noisy_phrases(matches, judged)
     noisy = noisy[(noisy["estimated_false"] >= 1) | (noisy["flags"] != "")]
     if not noisy.empty:

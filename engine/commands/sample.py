@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from engine.checking import Decision, Decisions, draw_sample, kept_matches
+from engine.checking import Judgement, Judgements, Place, draw_sample, kept_matches
 from engine.commands.terminal import note_all, say
 from engine.delimited import find_column, read_table
 from engine.distant import DistantLabels
@@ -36,7 +36,7 @@ def write_sample(
     )
 
 
-def read_checked(path: str) -> Decisions:
+def read_checked(path: str) -> Judgements:
     """Return the verdicts of a filled-in sample."""
     table = read_table(read_source(path), ReadOptions())
     header, *rows = table.rows
@@ -46,7 +46,7 @@ def read_checked(path: str) -> Decisions:
         raise InputError(
             f"{path} is not a sample written by --sample: it needs the columns {', '.join(names)}"
         )
-    decisions: dict[tuple[str, int, int, str], Decision] = {}
+    judgements: dict[Place, Judgement] = {}
     for row in rows:
         document, start, end, entity_type, verdict = (row.cells[i] for i in places if i is not None)
         key = verdict.strip().lower()[:1]
@@ -59,22 +59,22 @@ def read_checked(path: str) -> Decisions:
                 f'{path} line {row.line:,}: start "{start}" and end "{end}" are not whole numbers. '
                 "Leave all columns but verdict as they were written"
             )
-        decision = Decision(document, int(start), int(end), entity_type, _VERDICTS[key])
-        decisions[decision.place] = decision
-    if not decisions:
+        judgement = Judgement(document, int(start), int(end), entity_type, _VERDICTS[key])
+        judgements[judgement.place] = judgement
+    if not judgements:
         raise InputError(f"{path} has no verdict yet. Put y, n or u in its verdict column")
-    return decisions
+    return judgements
 
 
-def check_verdicts(path: str, decisions: Decisions, matches: pd.DataFrame) -> None:
+def check_verdicts(path: str, judgements: Judgements, matches: pd.DataFrame) -> None:
     """Say how many verdicts are about other matches than these; refuse a file of only such."""
     names = ("document", "start", "end", "entity_type")
     places = set(zip(*(matches[name] for name in names), strict=True))
-    strangers = len(decisions.keys() - places)
-    if strangers == len(decisions):
+    strangers = len(judgements.keys() - places)
+    if strangers == len(judgements):
         raise InputError(
             f"{path} judges none of these matches. Draw the sample from the same texts with the "
             "same dictionaries"
         )
     if strangers:
-        note_all([f"{path}: {strangers:,} of {len(decisions):,} verdicts are on other matches"])
+        note_all([f"{path}: {strangers:,} of {len(judgements):,} verdicts are on other matches"])

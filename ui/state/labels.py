@@ -16,7 +16,7 @@ import streamlit as st
 
 import engine
 from engine.alignment import Aligned
-from engine.checking import Decisions, mixed
+from engine.checking import Judgements, mixed
 from engine.coverage import Coverage, matches_per_sentence
 from engine.decisions import judgements
 from engine.labels_cache import kept_labels
@@ -101,7 +101,7 @@ def evaluation(project: Project, gold: Aligned) -> engine.Evaluation:
 class Checked:
     """What was judged by hand, and what that says."""
 
-    decisions: Decisions
+    judgements: Judgements
     overall: pd.Series  # of `checked_precision`: checked, precision, low, high
     by_dictionary: pd.DataFrame
     by_type: pd.DataFrame
@@ -338,24 +338,24 @@ def _gold_spans(key: Key, _project: Project, _gold: Aligned) -> GoldSpans:
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _checked(key: Key, _project: Project, _decisions: Decisions) -> Checked:
+def _checked(key: Key, _project: Project, _judgements: Judgements) -> Checked:
     found = matches(_project)
-    by_dictionary = engine.checked_precision(found, _decisions, by="dictionary")
+    by_dictionary = engine.checked_precision(found, _judgements, by="dictionary")
     return Checked(
-        _decisions,
+        _judgements,
         by_dictionary.iloc[-1],
         by_dictionary,
-        engine.checked_precision(found, _decisions, by="entity_type"),
+        engine.checked_precision(found, _judgements, by="entity_type"),
     )
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Looking for noisy phrases")
 def _noisy(
-    key: Key, _project: Project, _gold: Aligned | None, _decisions: Decisions
+    key: Key, _project: Project, _gold: Aligned | None, _judgements: Judgements
 ) -> pd.DataFrame:
     found = matches(_project)
-    by_gold = engine.decisions_from_gold(found, _gold.entities) if _gold else {}
-    return engine.noisy_phrases(found, {**by_gold, **_decisions})
+    by_gold = engine.judgements_from_gold(found, _gold.entities) if _gold else {}
+    return engine.noisy_phrases(found, {**by_gold, **_judgements})
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

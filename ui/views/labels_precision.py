@@ -88,7 +88,7 @@ def show_checker(project: Project) -> None:
         return
     size = int(project.choice(SIZE, SAMPLE_SIZE))
     sample, judged = state.sample(project, size), state.checked(project)
-    is_open = [place not in judged.decisions for place in places(sample)]
+    is_open = [place not in judged.judgements for place in places(sample)]
     done = len(sample) - sum(is_open)
     st.progress(done / len(sample), progress_text(done, len(sample), judged.overall))
     match = next_match(sample, is_open)
