@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+
+from engine.device import to_device
 
 _LENGTH_GROUPS = 4  # that the words of a batch are spelled in
 
@@ -83,17 +85,20 @@ class WordInputs:
         is_there = steps < lengths[None, :]  # (longest, sentences)
         tokens = (starts[None, :] + steps)[is_there]
         words, word_of = self._words_by_length(self._word_ids[tokens])
-        rows = torch.from_numpy(words).to(self.device)
+        rows = self._moved(words)
         return WordBatch(
-            tokens=torch.from_numpy(tokens).to(self.device),
-            word_of=torch.from_numpy(word_of).to(self.device),
+            tokens=self._moved(tokens),
+            word_of=self._moved(word_of),
             vectors=self._vectors[rows],
             characters=self._characters_of(words),
             casing=self._casing[rows],
-            bits=torch.from_numpy(self._bits[tokens].astype(np.float32)).to(self.device),
-            context=torch.from_numpy(self._context[tokens].astype(np.float32)).to(self.device),
+            bits=self._moved(self._bits[tokens].astype(np.float32)),
+            context=self._moved(self._context[tokens].astype(np.float32)),
             batch_sizes=torch.from_numpy(is_there.sum(axis=1)),
         )
+
+    def _moved(self, array: npt.NDArray[Any]) -> Tensor:
+        return to_device(torch.from_numpy(array), self.device)
 
     def _words_by_length(
         self, word_ids: npt.NDArray[np.int32]
@@ -112,9 +117,7 @@ class WordInputs:
         """
         groups = np.array_split(words, min(_LENGTH_GROUPS, len(words)))
         return tuple(
-            self._characters[
-                torch.from_numpy(group).to(self.device), : self._word_lengths[group[-1]]
-            ]
+            self._characters[self._moved(group), : self._word_lengths[group[-1]]]
             for group in groups
         )
 

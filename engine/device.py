@@ -1,8 +1,10 @@
 """The one place where the device and the number of threads are decided."""
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
+from torch import Tensor
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -14,6 +16,28 @@ def choose_device(name: str = "auto") -> torch.device:
     if torch.backends.mps.is_available():
         return torch.device("mps")
     return torch.device("cpu")
+
+
+def to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """Return a tensor of the CPU on the device; a GPU gets it while the CPU goes on."""
+    if device.type != "cuda":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def mixed_precision(device: torch.device) -> AbstractContextManager[None]:
+    """Return a context in which matrix products are computed in bfloat16, where a GPU can.
+
+    bfloat16 reaches as far as float32, so gradients need no scaling. A CPU stays exact.
+    """
+    if not _has_bfloat16(device):
+        return nullcontext()
+    context: AbstractContextManager[None] = torch.autocast(device.type, dtype=torch.bfloat16)
+    return context
+
+
+def _has_bfloat16(device: torch.device) -> bool:
+    return device.type == "cuda" and torch.cuda.is_bf16_supported()
 
 
 def set_threads(count: int) -> None:

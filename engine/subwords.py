@@ -15,6 +15,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from engine.device import to_device
+
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
@@ -37,12 +39,13 @@ class SubwordBatch:
     tokens: Tensor  # (n,), flat token indices, all sentences end to end
 
     def to(self, device: torch.device | str) -> "SubwordBatch":
+        there = torch.device(device)
         return SubwordBatch(
-            self.input_ids.to(device),
-            self.attention_mask.to(device),
-            self.positions.to(device),
-            self.segments.to(device),
-            self.tokens.to(device),
+            to_device(self.input_ids, there),
+            to_device(self.attention_mask, there),
+            to_device(self.positions, there),
+            to_device(self.segments, there),
+            to_device(self.tokens, there),
         )
 
 

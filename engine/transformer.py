@@ -11,6 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from engine.device import mixed_precision
 from engine.files import written_whole
 from engine.subwords import Ints, SubwordBatch, SubwordInputs, pool
 
@@ -35,10 +36,12 @@ class TransformerTagger(torch.nn.Module):
         """Return the logits in the order of ``batch.tokens``: (n, classes)."""
         if not len(batch.tokens):
             return self.output.weight.new_zeros((0, self.output.out_features))
-        hidden = self.encoder(
-            input_ids=batch.input_ids, attention_mask=batch.attention_mask
-        ).last_hidden_state  # (windows, width, dim)
-        logits: Tensor = self.output(self.dropout(pool(hidden, batch)))
+        with mixed_precision(batch.input_ids.device):
+            hidden = self.encoder(
+                input_ids=batch.input_ids, attention_mask=batch.attention_mask
+            ).last_hidden_state  # (windows, width, dim)
+        # The mean, the logits and the risk in full: they are cheap, and small differences count.
+        logits: Tensor = self.output(self.dropout(pool(hidden.float(), batch)))
         return logits
 
 

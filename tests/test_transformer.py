@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import torch
@@ -6,6 +8,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load, save
 from transformers import AlbertConfig, AlbertModel
 
+from engine import device
 from engine.encoders import load_encoder
 from engine.subwords import SubwordInputs, pool
 from engine.transformer import (
@@ -57,6 +60,27 @@ def test_logits_have_a_row_for_each_token_and_a_column_for_each_class(encoder, i
 
 def test_logits_of_a_batch_without_tokens_are_empty(encoder, inputs):
     assert tagger_of(encoder)(inputs.batch([4])).shape == (0, 3)
+
+
+def test_mixed_precision_changes_logits_little_and_leaves_them_and_gradients_whole(
+    encoder, inputs, monkeypatch
+):
+    tagger, batch = tagger_of(encoder), inputs.batch([0, 1])
+    plain = tagger(batch)
+    monkeypatch.setattr(device, "_has_bfloat16", lambda _: True)  # as a GPU would say
+    mixed = tagger(batch)
+    assert mixed.dtype == torch.float32
+    assert not torch.equal(mixed, plain)
+    torch.testing.assert_close(mixed, plain, atol=0.05, rtol=0.05)
+    mixed.sum().backward()
+    gradients = [p.grad for p in tagger.parameters() if p.grad is not None]
+    assert gradients and all(g.dtype == torch.float32 and g.isfinite().all() for g in gradients)
+    tagger.zero_grad()
+
+
+def test_a_cpu_computes_in_full_precision(encoder, inputs):
+    assert isinstance(device.mixed_precision(torch.device("cpu")), nullcontext)
+    assert tagger_of(encoder)(inputs.batch([0])).dtype == torch.float32
 
 
 def test_dropout_acts_in_training_only(encoder, inputs):
