@@ -1,6 +1,5 @@
 """The one place where the device and the number of threads are decided."""
 
-import os
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
@@ -43,13 +42,3 @@ def _has_bfloat16(device: torch.device) -> bool:
 def set_threads(count: int) -> None:
     """Use `count` threads here; two trainings with two threads each on two cores starve both."""
     torch.set_num_threads(max(1, count))
-
-
-def forget_shapes() -> None:
-    """Let convolutions on the CPU keep nothing from batch to batch; call before the first one.
-
-    The library that computes them keeps code for the last 1,024 shapes it saw. In a long text no
-    two batches are alike, and what is kept lies between the blocks of large tensors, which then
-    are not used again: memory grew by 50 MB with each 200,000 tokens.
-    """
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "0")

@@ -13,7 +13,6 @@ from engine.commands.terminal import (
     tell_written,
     write_options,
 )
-from engine.device import forget_shapes
 from engine.experiment import Run, predict_documents
 from engine.formats.contract import Overview, Pairs
 from engine.formats.writing import writable_format, write_documents
@@ -27,7 +26,6 @@ _TOKENS_AT_ONCE = 200_000
 def predict_command(options: argparse.Namespace) -> None:
     """Find entities in texts with a trained run and write them; neither is ever held whole."""
     writable_format(options.out, options.format)
-    forget_shapes()
     folder = Path(options.run_folder)
     trained = load_run(folder)
     stream = _open_texts(options)
