@@ -35,8 +35,9 @@ def export_command(options: argparse.Namespace) -> None:
     selection = Selection(tuple(options.types), options.least_score, options.documents)
     found = _gold(project, corpus) if options.gold else _entities(project, corpus, options)
     chosen = select(corpus.documents, found, selection, only_annotated=options.gold)
-    if selection.types and not any(chosen.entities.values()):
-        note_all([f"no entity is of type {' or '.join(selection.types)}"])
+    there = {entity.entity_type for of in found.values() for entity in of}
+    if absent := [name for name in selection.types if name not in there]:
+        note_all([f"no entity is of type {' or '.join(absent)}"])
     write_file(chosen, options)
 
 
