@@ -10,7 +10,7 @@ from engine import InputError, jobs
 from engine.job_store import Job
 from engine.project import Project
 from engine.workspace import ProjectSummary, list_projects
-from ui import parts
+from ui import live, parts
 from ui.state import current, findings
 
 # What each kind of job is called, and the page that shows it.
@@ -68,18 +68,22 @@ def show_links(groups: Mapping[str, Sequence[Any]]) -> None:
 
 
 def show_job(project: Project) -> None:
-    """Draw the job at work, if there is one, and look again every two seconds while there is."""
-    is_active = jobs.active_job(project) is not None
+    """Draw the job at work, if there is one, and look again every two seconds while there is.
 
-    @st.fragment(run_every="2s" if is_active else None)
-    def strip() -> None:
-        job = jobs.active_job(project)
-        if current.has_just_ended(project.id, job.id if job else None):
-            st.rerun()  # the whole app, once: pages show what the job made
-        if job is not None:
+    When it has ended, the whole app is drawn once: pages show what the job made.
+    """
+    watched = _active_id(project)
+
+    def draw() -> None:
+        if (job := jobs.active_job(project)) is not None:
             show_strip(project, job)
 
-    strip()
+    live.redraw("2s" if watched else None, draw, lambda: _active_id(project) != watched)
+
+
+def _active_id(project: Project) -> str | None:
+    job = jobs.active_job(project)
+    return job.id if job else None
 
 
 def show_strip(project: Project, job: Job) -> None:

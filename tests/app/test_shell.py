@@ -157,7 +157,7 @@ def test_strip_is_gone_when_the_job_has_ended(monkeypatch):
     page = open_page("home").run()
     assert strip(page)
     active.clear()
-    page.run()  # draws the whole app a second time, once
+    page.run()
     assert not page.exception and not strip(page)
 
 

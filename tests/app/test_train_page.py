@@ -13,6 +13,7 @@ from engine.workspace import create_project, sample_project
 from tests.app.finished_runs import end_job, make_project
 from tests.app.pages import open_page
 from tests.small_project import PRIORS, make_small_project, tiny_request
+from ui import sidebar
 from ui.state import training as state
 from ui.views import train, train_form, train_live
 
@@ -327,6 +328,41 @@ def test_a_run_may_end_while_its_page_is_drawn(monkeypatch):
 
     monkeypatch.setattr(train_live, "show", draw_and_end)
     assert "gl-stages" in texts(show(project))
+
+
+def test_a_click_is_heard_after_the_run_ended_between_sidebar_and_page(monkeypatch):
+    project = sample_project()
+    report = begin(project)
+    drawn = sidebar.show
+
+    def draw_and_end(groups):
+        drawn(groups)
+        report.finish("cancelled", "Stopped.")
+
+    with monkeypatch.context() as once:
+        once.setattr(sidebar, "show", draw_and_end)
+        page = show(project)
+    asked = []
+    monkeypatch.setattr(train_live.jobs, "resume", lambda project, id: asked.append(id))
+    page.button(key="train_resume").click().run()
+    assert asked == [report.job.id]
+
+
+def test_a_click_is_heard_when_the_run_ends_while_it_is_answered(monkeypatch, started):
+    project = sample_project()
+    report = begin(project)
+    page = show(project)
+    found = train_live.training_job
+
+    def find_and_end(project):
+        job = found(project)
+        if job is not None:
+            report.finish("done")
+        return job
+
+    monkeypatch.setattr(train_live, "training_job", find_and_end)
+    page.button(key="train_start").click().run()
+    assert len(started) == 1
 
 
 def test_curves_that_train_are_named_when_a_run_would_wait():

@@ -33,7 +33,7 @@ def page(visitor, prepared):
 
 def start_run(page, methods, epochs):
     """Fill in the form for a quick run, with fewer epochs of smaller batches, and start it."""
-    main(page).get_by_text("Quick", exact=True).click()
+    main(page).get_by_test_id("stRadioGroup").get_by_text("Quick", exact=True).click()
     settle(page)
     for method in ("MPN", "MPU", "Conf-MPU"):
         box = main(page).get_by_role("checkbox", name=method, exact=True)

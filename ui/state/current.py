@@ -1,4 +1,4 @@
-"""The open project, messages for the next page, and which job is watched; one set a visitor."""
+"""The open project, its pages, and messages for the next page; one set a visitor."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ import streamlit as st
 from engine.project import Project
 from engine.workspace import SAMPLE_ID, open_project, sample_project
 
-_PROJECT, _PAGES, _MESSAGES, _JOB = "project_id", "pages", "messages", "watched_job"
+_PROJECT, _PAGES, _MESSAGES = "project_id", "pages", "messages"
 _COUNTERS = "uploader_counters"
 
 
@@ -98,13 +98,3 @@ def empty_uploader(name: str) -> None:
 def choose(key: str, value: object) -> None:
     """Set a widget's value from a button's callback, before the widget is drawn again."""
     st.session_state[key] = value
-
-
-# ---- the job strip --------------------------------------------------------------------------
-
-
-def has_just_ended(project_id: str, job_id: str | None) -> bool:
-    """Tell, once, that the job watched so far is no longer the active one."""
-    watched: tuple[str, str] | None = st.session_state.get(_JOB)
-    st.session_state[_JOB] = (project_id, job_id) if job_id else None
-    return watched is not None and watched[0] == project_id and watched[1] != job_id

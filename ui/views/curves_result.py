@@ -8,7 +8,7 @@ import streamlit as st
 from engine import InputError, jobs
 from engine.jobs import Job
 from engine.project import Project
-from ui import charts_curves, curve_cells, parts
+from ui import charts_curves, curve_cells, live, parts
 from ui.chart_style import CONFIG
 from ui.charts_curves import MEASURES
 from ui.curve_report import curve_report
@@ -34,11 +34,12 @@ def show(project: Project, job: Job) -> None:
     """Draw the curve; while it is made, look for new points every two seconds."""
     show_versions(project, job)
 
-    @st.fragment(run_every="2s" if job.is_active else None)
-    def live() -> None:
-        # Gone when it was deleted on another tab.
-        now = next((each for each in state.curves(project) if each.id == job.id), None)
-        if now is None:
+    def latest() -> Job | None:
+        """The curve as it is now; None when it was deleted on another tab."""
+        return next((each for each in state.curves(project) if each.id == job.id), None)
+
+    def draw() -> None:
+        if (now := latest()) is None:
             return
         show_progress(project, now)
         points = state.points(project, now)
@@ -48,7 +49,11 @@ def show(project: Project, job: Job) -> None:
             parts.empty_state("The first points appear when the smallest share is trained.")
         show_cells(project, now)
 
-    live()
+    def is_over() -> bool:
+        now = latest()
+        return job.is_active and not (now and now.is_active)
+
+    live.redraw("2s" if job.is_active else None, draw, is_over)
     points = state.points(project, job)
     if len(points):
         show_data(project, job, points)

@@ -7,7 +7,7 @@ import streamlit as st
 from engine import FORMATS, LIMITS, InputError, WriteOptions, jobs
 from engine.jobs import Job
 from engine.project import Project
-from ui import parts
+from ui import live, parts
 from ui.highlight import highlight_lines, legend, type_colors
 from ui.state import current, findings
 from ui.state import prediction as state
@@ -173,16 +173,17 @@ def show_answer(project: Project, job: Job, least_score: float) -> None:
             st.rerun()
 
 
-@st.fragment(run_every="1s")
 def show_progress(project: Project, job_id: str) -> None:
     """Draw how far the prediction is, every second until it has ended."""
-    job = jobs.get_job(project, job_id)
-    if not job.is_active:
-        st.rerun()
-    said = {"reading": "Reading the text", "predict": "Finding entities"}
-    st.progress(job.share, text=said.get(job.stage, "Starting"))
-    if st.button("Cancel", key="predict_cancel"):
-        jobs.cancel(project, job.id)
+
+    def draw() -> None:
+        job = jobs.get_job(project, job_id)
+        said = {"reading": "Reading the text", "predict": "Finding entities"}
+        st.progress(job.share, text=said.get(job.stage, "Starting"))
+        if st.button("Cancel", key="predict_cancel"):
+            jobs.cancel(project, job.id)
+
+    live.redraw("1s", draw, lambda: not jobs.get_job(project, job_id).is_active)
 
 
 def show_found(project: Project, job: Job, least_score: float) -> None:

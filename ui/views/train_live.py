@@ -7,7 +7,7 @@ from engine import jobs
 from engine.job_requests import QUEUED_KINDS
 from engine.project import Project
 from ui import charts_training as charts
-from ui import parts
+from ui import live, parts
 from ui.chart_style import CONFIG
 from ui.state import current
 from ui.state import training as state
@@ -60,18 +60,15 @@ def training_job(project: Project) -> jobs.Job | None:
 def watch(project: Project, id: str) -> None:
     """Draw a run again and again until it ends; then draw the whole page once."""
 
-    @st.fragment(run_every=EVERY)
-    def panel() -> None:
+    def draw() -> None:
         job = jobs.get_job(project, id)
-        if not job.is_active:
-            st.rerun()
         with st.container(border=True, gap="small", key="train_live"):
             show_progress(job)
             show_cancel(project, job)
             show_waiting(project, job)
             show_work(project, job, f"live_{job.id}")
 
-    panel()
+    live.redraw(EVERY, draw, lambda: not jobs.get_job(project, id).is_active)
 
 
 # ---- progress -------------------------------------------------------------------------------
@@ -105,7 +102,7 @@ def show_cancel(project: Project, job: jobs.Job) -> None:
             "Cancel",
             key="train_cancel",
             icon=":material/stop_circle:",
-            disabled=job.state == "stopping",
+            disabled=job.state not in ("queued", "running"),
             help="Stops within seconds. Finished epochs are kept, and Resume goes on from there.",
         ):
             jobs.cancel(project, job.id)
