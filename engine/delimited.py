@@ -137,7 +137,7 @@ def _parse(name: str, lines: Iterator[str], delimiter: str) -> Iterator[Row]:
     line = 1
     try:
         for cells in reader:
-            if any(cell.strip() for cell in cells):
+            if any(map(str.strip, cells)):
                 yield Row(line, tuple(cells))
             line = reader.line_num + 1
     except csv.Error as error:

@@ -13,7 +13,10 @@ from engine.text_files import NEWLINE, Text, held_text
 
 _BEYOND_PYTHON = "nested too deeply, or a number too long"
 _SHOWN_LINES = 5
+_DEEPEST = 200  # lists and objects inside one another; Python itself gives up near 1,000
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+# As itself or as JSON escapes it. Few files have any, and mending takes longer than decoding.
+_MAY_BE_UNWRITABLE = re.compile(r"[\ud800-\udfff\0]|\\u(?:[dD][89a-fA-F]|0000)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class RecordReading:
             if not line.strip():
                 continue
             try:
-                value = _mended(json.loads(line.removesuffix("\n")))
+                value = _decoded(line.removesuffix("\n"))
             except json.JSONDecodeError as error:
                 self._bad.add(number, f"{error.msg} at column {error.colno}")
             except (ValueError, RecursionError):
@@ -136,7 +139,7 @@ def _whole(text: Text) -> Any:
     if _is_value(first) and next(lines, None) is not None:
         return None  # two values; there is no need to hold the file to see that
     try:
-        return _mended(json.loads(text.whole()))
+        return _decoded(text.whole())
     except (ValueError, RecursionError):
         return None
 
@@ -157,6 +160,22 @@ def _fault_of_whole(text: str) -> tuple[int, str]:
     except (ValueError, RecursionError):
         pass
     return 1, _BEYOND_PYTHON
+
+
+def _decoded(text: str) -> Any:
+    """The value of a JSON text; RecursionError when it is nested too deep to be worked with."""
+    value = json.loads(text)
+    if isinstance(value, dict | list):
+        _check_depth(value)
+    return _mended(value) if _MAY_BE_UNWRITABLE.search(text) else value
+
+
+def _check_depth(value: Any, depth: int = 0) -> None:
+    if depth > _DEEPEST:
+        raise RecursionError
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, dict | list):
+            _check_depth(item, depth + 1)
 
 
 def _mended(value: Any) -> Any:

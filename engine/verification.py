@@ -1,8 +1,10 @@
 """A written file is read again, and every offset in it checked against the texts it speaks of."""
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from operator import itemgetter
 
 from engine.files import SourceFile
 from engine.formats.catalog import FORMATS
@@ -10,6 +12,8 @@ from engine.formats.tagging import written_token
 from engine.formats.text_table import read_guarded_table
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, InputError, spans_from_entities
+
+_SPACE = re.compile(r"\s")  # as str.isspace has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +62,10 @@ def _verify_rows(file: SourceFile, corpus: Corpus, column: str) -> Verification:
     table = read_guarded_table(file, ReadOptions())
     header = table.rows[0].cells
     names = ("doc_id", "start", "end", column)
-    columns = [header.index(name) for name in names]
+    cells_of = itemgetter(*(header.index(name) for name in names))
     count = 0
     for row in table.rows[1:]:
-        id, start, end, surface = (row.cells[i] for i in columns)
+        id, start, end, surface = cells_of(row.cells)
         there = texts.get(id, "")[int(start) : int(end)]
         if there != surface:
             problem = f'line {row.line:,} says "{surface[:40]}" where the text has "{there[:40]}"'
@@ -112,5 +116,9 @@ def _places(
     """Where the entities are: in characters, or in letters when the texts differ in white space."""
     if document.text == other.text:
         return {(entity.start, entity.end) for entity in entities}
-    rank = list(accumulate((not c.isspace() for c in document.text), initial=0))
-    return {(rank[entity.start], rank[entity.end]) for entity in entities}
+    spaces = [space.start() for space in _SPACE.finditer(document.text)]
+
+    def letters_before(place: int) -> int:
+        return place - bisect_left(spaces, place)
+
+    return {(letters_before(entity.start), letters_before(entity.end)) for entity in entities}

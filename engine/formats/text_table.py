@@ -2,7 +2,6 @@
 
 import codecs
 import csv
-import io
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -151,17 +150,24 @@ def row_writer(out: IO[bytes], options: WriteOptions) -> Callable[[Iterable[obje
     """Return a function that writes one CSV row to `out`, after the byte order mark if asked."""
     if options.excel:
         out.write(codecs.BOM_UTF8)
-    buffer = io.StringIO(newline="")
     # With "\n" alone as its line end, csv leaves a cell that holds "\r" unquoted.
-    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer = csv.writer(_Rows(out), lineterminator="\r\n")
 
     def write_row(cells: Iterable[object]) -> None:
-        writer.writerow([_guarded(str(cell)) if options.excel else cell for cell in cells])
-        out.write(buffer.getvalue().removesuffix("\r\n").encode() + b"\n")
-        buffer.seek(0)
-        buffer.truncate()
+        writer.writerow([_guarded(str(cell)) for cell in cells] if options.excel else cells)
 
     return write_row
+
+
+class _Rows:
+    """Where csv writes its rows: each goes to `out` at once, with the line end of our files."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out = out
+
+    def write(self, row: str) -> None:
+        """Write one row, which csv hands over whole."""
+        self._out.write(row.removesuffix("\r\n").encode() + b"\n")
 
 
 def _guarded(cell: str) -> str:
