@@ -318,6 +318,16 @@ def test_export_leaves_out_low_scores(capsys, trained, tmp_path):
     assert len(expected) < len(everything)
 
 
+@pytest.mark.parametrize("score", ["50", "-0.1", "nan"])
+def test_export_refuses_a_score_that_no_entity_can_have(capsys, trained, tmp_path, score):
+    project, _ = trained
+    path = tmp_path / "a.csv"
+    arguments = ["export", "--project", project.id, f"--least-score={score}", "--out", path]
+    code, _, err = run(capsys, *arguments)
+    assert code == 2 and f"--least-score is between 0 and 1, not {score}" in err
+    assert not path.exists()
+
+
 def test_export_writes_gold(capsys, trained, tmp_path):
     project, _ = trained
     path = tmp_path / "g.csv"

@@ -30,6 +30,8 @@ def export_command(options: argparse.Namespace) -> None:
         return
     if not options.out:
         raise InputError("name the file to write with --out, or --zip FILE for all of the project")
+    if not 0 <= options.least_score <= 1:
+        raise InputError(f"--least-score is between 0 and 1, not {options.least_score:g}")
     writable_format(options.out, options.format)
     corpus = project.corpus()
     selection = Selection(tuple(options.types), options.least_score, options.documents)
