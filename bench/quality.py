@@ -356,7 +356,8 @@ def train(
 
 def confidence_key(data: TrainingData, priors: Priors, settings: Settings) -> str:
     """Return all that decides lambda, as text."""
-    names = ("encoder", "seed", "loss", "is_one_sample", "negative_bound", "batch_size", "dropout")
+    names = ("encoder", "seed", "loss", "is_one_sample", "negative_bound", "batch_size")
+    names += ("dropout", "character_dropout")
     chosen = {
         name: value
         for name, value in asdict(settings).items()

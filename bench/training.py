@@ -273,6 +273,7 @@ def plain(data, settings, risk_of) -> System:
             self.word_vectors = nn.Embedding.from_pretrained(vectors)
             self.character_embedding = nn.Embedding(ALPHABET_SIZE, size, padding_idx=0)
             self.character_filter = nn.Conv1d(size, size, 3, padding=1)
+            self.character_dropout = nn.Dropout(settings.character_dropout)
             self.dropout = nn.Dropout(settings.dropout)
             features = vectors.shape[1] + size + len(CASING_CLASSES) + bits.shape[1]
             self.lstm = nn.LSTM(
@@ -286,9 +287,10 @@ def plain(data, settings, risk_of) -> System:
 
         def forward(self, batch):
             characters = batch["characters"]
-            embedded = self.dropout(self.character_embedding(characters.flatten(0, 1)))
+            embedded = self.character_embedding(characters.flatten(0, 1))
+            embedded = self.character_dropout(embedded)
             filtered = self.character_filter(embedded.transpose(1, 2)).max(dim=2).values
-            spelled = filtered.view(*characters.shape[:2], -1)
+            spelled = self.character_dropout(filtered).view(*characters.shape[:2], -1)
             casing = nn.functional.one_hot(batch["casing"], len(CASING_CLASSES)).float()
             parts = [self.word_vectors(batch["words"]), spelled, casing, batch["extras"]]
             features = self.dropout(torch.cat(parts, dim=2))

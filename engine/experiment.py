@@ -205,6 +205,7 @@ def make_tagger(
         character_size=settings.character_size,
         hidden_size=settings.hidden_size,
         dropout=settings.dropout,
+        character_dropout=settings.character_dropout,
         bit_dropout=settings.lexicon_dropout,
     ).to(device)
 

@@ -1,4 +1,4 @@
-"""Dictionary phrases around a token become bits: which phrases it stands in, and where in them."""
+"""Dictionary phrases around a token become bits: of which types and lengths it stands in one."""
 
 from array import array
 from collections.abc import Sequence
@@ -22,18 +22,19 @@ def lexicon_bits(
 ) -> NDArray[np.bool_]:
     """Return (tokens, bits): the bits of all sentences' tokens, end to end, as in `bit_names`.
 
-    Bit (type, n, j) of token t says that ``tokens[t - j : t - j + n]`` is a phrase of that type.
-    Nested and overlapping phrases all count; those of more than `window` tokens, or of a type
-    that is not in `types`, do not.
+    Bit (type, n) of a token says that it stands in n tokens that are a phrase of that type, as in
+    the paper; where in them is for the LSTM to see, since each place of its own would be on too
+    seldom to be learned from few labels. Nested and overlapping phrases all count; those of more
+    than `window` tokens, or of a type that is not in `types`, do not.
     """
     _check(types, window)
     matcher = Matcher(dictionaries, options, tokens_given=tokens_given)
     starts, lengths, numbers = _stretches(sentences, matcher, types, window)
-    bits = np.zeros((sum(map(len, sentences)), len(types) * _bits_a_type(window)), dtype=np.bool_)
-    first_columns = numbers * _bits_a_type(window) + lengths * (lengths - 1) // 2
+    bits = np.zeros((sum(map(len, sentences)), len(types) * window), dtype=np.bool_)
+    columns = numbers * window + lengths - 1
     for j in range(window):
         reaches = lengths > j
-        bits[starts[reaches] + j, first_columns[reaches] + j] = True
+        bits[starts[reaches] + j, columns[reaches]] = True
     return bits
 
 
@@ -41,19 +42,10 @@ def bit_names(types: Sequence[str], window: int = 4) -> list[str]:
     """Return the names of the bits, in the order of their columns.
 
     >>> bit_names(["LOC"], window=2)
-    ['LOC 1 of 1', 'LOC 1 of 2', 'LOC 2 of 2']
+    ['LOC of 1', 'LOC of 2']
     """
     _check(types, window)
-    return [
-        f"{entity_type} {j + 1} of {n}"
-        for entity_type in types
-        for n in range(1, window + 1)
-        for j in range(n)
-    ]
-
-
-def _bits_a_type(window: int) -> int:
-    return window * (window + 1) // 2
+    return [f"{entity_type} of {n}" for entity_type in types for n in range(1, window + 1)]
 
 
 def _check(types: Sequence[str], window: int) -> None:

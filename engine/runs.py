@@ -29,7 +29,7 @@ from engine.training import Epoch
 from engine.training_data import TrainingData
 from engine.vectors import VectorTable, open_vectors, vectors_fingerprint
 
-_LAYOUT = 1  # of the folder; raised when an older reader could not read it
+_LAYOUT = 2  # of the folder and its taggers; raised when code of another layout cannot use them
 _CARD = "run.json"
 _CARD_KEYS = frozenset(
     (
@@ -228,6 +228,11 @@ def _read_card(folder: Path) -> dict[str, Any]:
         raise _damaged(path)
     if record["layout"] > _LAYOUT:
         raise InputError(f"{folder} was written by a newer version of Glossa. Update this one")
+    if record["layout"] < _LAYOUT:
+        raise InputError(
+            f"{folder} was written by an older version of Glossa, whose taggers this one cannot "
+            "use. Train again"
+        )
     if not record.keys() >= _CARD_KEYS:
         raise _damaged(path)
     return record

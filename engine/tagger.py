@@ -27,11 +27,15 @@ class BiLstmTagger(nn.Module):
         context_size: int = 0,
         character_size: int = 30,
         hidden_size: int = 200,
-        dropout: float = 0.5,
+        dropout: float = 0.0,
+        character_dropout: float = 0.0,
         bit_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self._bit_dropout = bit_dropout
+        # Few distinct words are labeled: with their spelling now and then in the dark, they are not
+        # learned by heart, and vectors, bits and context have to tell what an entity is.
+        self.character_dropout = nn.Dropout(character_dropout)
         self.character_embedding = nn.Embedding(ALPHABET_SIZE, character_size, padding_idx=0)
         self.character_filter = nn.Conv1d(
             character_size, character_size, 2 * _BESIDE + 1, padding=_BESIDE
@@ -49,6 +53,7 @@ class BiLstmTagger(nn.Module):
     def forward(self, batch: WordBatch) -> Tensor:
         """Return logits (tokens, classes), in the order of `batch.tokens`."""
         spelled = torch.cat([self._spell(characters) for characters in batch.characters])
+        spelled = self.character_dropout(spelled)
         casing = nn.functional.one_hot(batch.casing, _CASINGS).float()
         bits = self._hide_some(batch.bits)
         parts = (
@@ -70,7 +75,7 @@ class BiLstmTagger(nn.Module):
 
     def _spell(self, characters: Tensor) -> Tensor:
         """Character CNN, once per distinct word: (words, longest) -> (words, character_size)."""
-        embedded = self.dropout(self.character_embedding(characters))
+        embedded = self.character_dropout(self.character_embedding(characters))
         # One matrix product. A convolution would be prepared anew for every batch, whose shape no
         # other batch has, and on a CPU that takes longer than the convolution itself.
         around = nn.functional.pad(embedded, (0, 0, _BESIDE, _BESIDE))

@@ -48,6 +48,7 @@ LEARNING = {
     "loss": "cross_entropy",
     "entity_weight": 3.0,
     "dropout": 0.0,
+    "character_dropout": 0.0,  # spelling is all there is to see of the planted names
     "batch_size": 48,
     "epochs": 15,
     "confidence_epochs": 8,

@@ -248,7 +248,7 @@ def test_a_folder_without_a_card_is_not_a_run(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    ['{"layout": 1', "[]", "7", "{}", '{"layout": "new"}', "\0\1\2", '{"layout": 1}'],
+    ['{"layout": 1', "[]", "7", "{}", '{"layout": "new"}', "\0\1\2", '{"layout": 2}'],
     ids=["cut", "list", "number", "no layout", "odd layout", "bytes", "no settings"],
 )
 def test_a_damaged_card_is_said_to_be_damaged(folder, content):
@@ -266,9 +266,15 @@ def test_a_card_that_lacks_something_is_damaged(folder, key):
 
 
 def test_a_run_of_a_newer_version_asks_for_an_update(folder):
-    change_card(folder, layout=2)
+    change_card(folder, layout=3)
     expected = f"{folder} was written by a newer version of Glossa. Update this one"
     assert refusal(folder) == expected
+
+
+def test_a_run_of_an_older_version_is_to_be_trained_again(folder):
+    change_card(folder, layout=1)
+    expected = f"{folder} was written by an older version of Glossa, whose taggers this one cannot"
+    assert refusal(folder).startswith(expected)
 
 
 def test_settings_of_a_newer_version_are_damage_to_this_one(folder):

@@ -35,7 +35,7 @@ def inputs_of(sentences):
     )
 
 
-def tagger_of(dropout=0.5, bit_dropout=0.0):
+def tagger_of(dropout=0.5, bit_dropout=0.0, character_dropout=0.0):
     torch.manual_seed(0)
     return BiLstmTagger(
         classes=CLASSES,
@@ -45,6 +45,7 @@ def tagger_of(dropout=0.5, bit_dropout=0.0):
         character_size=6,
         hidden_size=8,
         dropout=dropout,
+        character_dropout=character_dropout,
         bit_dropout=bit_dropout,
     )
 
@@ -130,13 +131,25 @@ def test_bits_hidden_always_are_never_seen_in_training():
         assert not torch.equal(tagger.eval()(batch), before)
 
 
-def test_dropout_acts_in_training_only():
-    tagger = tagger_of()
+@pytest.mark.parametrize("options", [{}, {"dropout": 0.0, "character_dropout": 0.5}])
+def test_dropout_acts_in_training_only(options):
+    tagger = tagger_of(**options)
     batch = INPUTS.batch(np.array([1]))
     with torch.no_grad():
         tagger.train()
         assert not torch.equal(tagger(batch), tagger(batch))
         tagger.eval()
+        assert torch.equal(tagger(batch), tagger(batch))
+
+
+def test_characters_are_hidden_and_nothing_else_is():
+    tagger = tagger_of(dropout=0.0, character_dropout=0.95).train()
+    batch = INPUTS.batch(np.array([1]))
+    with torch.no_grad():
+        assert not torch.equal(tagger(batch), tagger(batch))
+        for filters in (tagger.character_embedding.weight, tagger.character_filter.weight):
+            filters.zero_()
+        tagger.character_filter.bias.zero_()
         assert torch.equal(tagger(batch), tagger(batch))
 
 
