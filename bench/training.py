@@ -173,34 +173,38 @@ def run_bilstm(sentences: int, repeats: int, data_folder: Path) -> dict:
     settings = training_settings("paper")
     inputs = make_inputs(data, settings, torch.device("cpu"))
     risk_of = risk_of_labels(data)
+    threads = torch.get_num_threads()
     systems = {
-        "plain": plain(data, settings, risk_of),
+        # Apart: ours changes how its process keeps memory, which a plain loop does not.
+        "plain": apart("plain", threads, 1, sentences, data_folder),
         "ours": ours(data, inputs, settings, risk_of),
         "floor": floor(data, inputs, settings),
     }
-    if torch.get_num_threads() == 2:
-        systems["pair"] = pair(sentences, data_folder)
+    if threads == 2:
+        systems["pair"] = apart("ours", 1, 2, sentences, data_folder)
     tokens = len(data.labels)
     return {"tokens": tokens, "systems": measure(systems, tokens, repeats)}
 
 
-def pair(sentences: int, data_folder: Path) -> System:
-    """Return two of our taggers that pass over the sentences at the same time."""
+def apart(name: str, threads: int, count: int, sentences: int, data_folder: Path) -> System:
+    """Return `count` processes of a system that pass over the sentences at the same time."""
     from multiprocessing import get_context
 
     context = get_context("spawn")
     ends = []
-    for _ in range(2):
+    for _ in range(count):
         end, other_end = context.Pipe()
         # A daemon: it ends with this process.
         context.Process(
-            target=_serve_passes, args=(other_end, sentences, data_folder), daemon=True
+            target=_serve_passes,
+            args=(other_end, name, threads, sentences, data_folder),
+            daemon=True,
         ).start()
         ends.append(end)
     for end in ends:
         end.recv()  # ready
 
-    def both(order: tuple[str, int]) -> float:
+    def all_at_once(order: tuple[str, int]) -> float:
         def ask() -> None:
             for end in ends:
                 end.send(order)
@@ -209,26 +213,31 @@ def pair(sentences: int, data_folder: Path) -> System:
 
         return timed(ask) / len(ends)
 
-    return System(lambda number: both(("train", number)), lambda: both(("predict", 0)))
+    return System(
+        lambda number: all_at_once(("train", number)), lambda: all_at_once(("predict", 0))
+    )
 
 
-def _serve_passes(connection, sentences: int, data_folder: Path) -> None:
+def _serve_passes(connection, name: str, threads: int, sentences: int, data_folder: Path) -> None:
     import torch
 
     from engine.device import set_threads
     from engine.experiment import make_inputs
     from engine.settings import training_settings
 
-    set_threads(1)
+    set_threads(threads)
     data = training_data(sentences, data_folder)
     settings = training_settings("paper")
-    inputs = make_inputs(data, settings, torch.device("cpu"))
-    system = ours(data, inputs, settings, risk_of_labels(data))
+    risk_of = risk_of_labels(data)
+    if name == "plain":
+        system = plain(data, settings, risk_of)
+    else:
+        inputs = make_inputs(data, settings, torch.device("cpu"))
+        system = ours(data, inputs, settings, risk_of)
     connection.send("ready")
     while True:
         stage, number = connection.recv()
-        seconds = system.train(number) if stage == "train" else system.predict()
-        connection.send(seconds)
+        connection.send(system.train(number) if stage == "train" else system.predict())
 
 
 def plain(data, settings, risk_of) -> System:

@@ -1,9 +1,14 @@
-"""The one place where the device and the number of threads are decided."""
+"""The one place where the device, the number of threads and the way of memory are decided."""
 
-from contextlib import AbstractContextManager, nullcontext
+import ctypes
+import functools
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 import torch
 from torch import Tensor
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as glibc's malloc.h numbers them
+_ANY_BLOCK = 1 << 30  # bytes
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -42,3 +47,16 @@ def _has_bfloat16(device: torch.device) -> bool:
 def set_threads(count: int) -> None:
     """Use `count` threads here; two trainings with two threads each on two cores starve both."""
     torch.set_num_threads(max(1, count))
+
+
+@functools.cache
+def keep_freed_memory() -> None:
+    """Let this process keep the memory it frees, for the next batch asks for as much again.
+
+    glibc hands large blocks back to the system, which clears them page by page when they are asked
+    for again: a tenth of the time of training on a CPU. Where there is no glibc, nothing happens.
+    """
+    with suppress(OSError, AttributeError):
+        allocator = ctypes.CDLL("libc.so.6")
+        allocator.mallopt(_TRIM_THRESHOLD, _ANY_BLOCK)
+        allocator.mallopt(_MMAP_THRESHOLD, _ANY_BLOCK)

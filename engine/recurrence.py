@@ -42,7 +42,7 @@ def _weights(lstm: nn.LSTM, direction: str) -> tuple[Tensor, Tensor, Tensor]:
 class _States(NamedTuple):
     """What a direction computed, a row a token; `hidden` and `cell` have one more, of zeros."""
 
-    gates: Tensor  # (n, 4 * size), in torch's order: input, forget, cell, output
+    gates: Tensor  # (n, 4 * size), in torch's order: input, forget, cell (see below), output
     hidden: Tensor
     cell: Tensor
     squashed: Tensor  # tanh of the cell
@@ -60,7 +60,7 @@ class _BothDirections(torch.autograd.Function):
         hidden[-1] = 0
         states: list[Tensor] = []
         for behind, own in enumerate(hidden.chunk(2, dim=1)):
-            of_input, of_hidden, bias = weights[3 * behind : 3 * behind + 3]
+            of_input, of_hidden, bias = _for_one_sigmoid(weights[3 * behind : 3 * behind + 3])
             gates = torch.addmm(bias, tokens, of_input.T)
             states += _run(gates, of_hidden.T, own, sizes, is_behind=bool(behind))
         ctx.save_for_backward(tokens, *weights, *states)
@@ -86,6 +86,17 @@ class _BothDirections(torch.autograd.Function):
                     product, other = of_gates @ columns, of_parts[i]
                     of_parts[i] = product if other is None else other.add_(product)
         return None, *of_weights, *of_parts
+
+
+def _for_one_sigmoid(weights: Sequence[Tensor]) -> list[Tensor]:
+    """The weights of a direction with those of the cell gate times -2.
+
+    Its squashing is tanh(x) = 1 - 2 sigmoid(-2 x), so that one sigmoid squashes all four gates:
+    three times fewer calls at every step, each on whole rows.
+    """
+    scale = weights[0].new_ones(4, 1)
+    scale[2] = -2
+    return [(of.view(4, -1) * scale).view(of.shape) for of in weights]
 
 
 def _steps(sizes: list[int], *, is_behind: bool) -> Iterator[tuple[int, int, int]]:
@@ -122,17 +133,18 @@ def _run(
     cell = gates.new_empty(len(gates) + 1, size)
     cell[-1] = 0
     squashed = gates.new_empty(len(gates), size)
-    let_in, keep, new, let_out = (torch.split(gate, sizes) for gate in gates.chunk(4, dim=1))
-    whole, first_two = torch.split(gates, sizes), torch.split(gates[:, : 2 * size], sizes)
+    let_in, keep, not_new, let_out = (torch.split(gate, sizes) for gate in gates.chunk(4, dim=1))
+    whole = torch.split(gates, sizes)
     hidden_by, cell_by = torch.split(hidden[:-1], sizes), torch.split(cell[:-1], sizes)
     squashed_by = torch.split(squashed, sizes)
     for step, before, had in _steps(sizes, is_behind=is_behind):
         if had:
             whole[step][:had].addmm_(hidden_by[before][:had], weights)
-        first_two[step].sigmoid_()
-        new[step].tanh_()
-        let_out[step].sigmoid_()
-        cell_now = torch.mul(let_in[step], new[step], out=cell_by[step])
+        whole[step].sigmoid_()
+        # let_in * new, with new = 1 - 2 not_new
+        cell_now = torch.addcmul(
+            let_in[step], let_in[step], not_new[step], value=-2, out=cell_by[step]
+        )
         if had:
             cell_now[:had].addcmul_(keep[step][:had], cell_by[before][:had])
         torch.tanh(cell_now, out=squashed_by[step])
@@ -179,7 +191,8 @@ def _run_back(
 def _gate_slopes(gates: Tensor, cell_before: Tensor, squashed: Tensor) -> Tensor:
     """What a change of each gate's input does to the cell, or to the output, for all tokens."""
     slopes = torch.empty_like(gates)
-    let_in, keep, new, let_out = gates.chunk(4, dim=1)
+    let_in, keep, not_new, let_out = gates.chunk(4, dim=1)
+    new = (not_new * -2).add_(1)
     of_let_in, of_keep, of_new, of_let_out = slopes.chunk(4, dim=1)
     # One pass over the memory each: factor * y * (1 - y), and factor * (1 - y * y).
     through_sigmoid = torch.ops.aten.sigmoid_backward.grad_input

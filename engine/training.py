@@ -19,6 +19,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from engine.batches import Inputs, training_batches
+from engine.device import keep_freed_memory
 from engine.files import written_whole
 from engine.risk import Risk
 from engine.text import InputError
@@ -75,6 +76,7 @@ def fit(
     When `should_stop` says so, the tagger is left as it was after the last whole epoch. `only`
     names the sentences to train on, all when it is None.
     """
+    keep_freed_memory()
     optimizer = torch.optim.Adam(tagger.parameters(), lr=schedule.learning_rate, fused=True)
     history = _restore(checkpoint, tagger, optimizer) if checkpoint else []
     lengths = np.diff(inputs.bounds)
