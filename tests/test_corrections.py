@@ -130,7 +130,7 @@ def test_every_method_learns_from_a_rejection(method):
     settings = Settings(
         method=method, loss="gce", entity_weight=1, confidence_weight=1, epochs=15,
         confidence_epochs=15, batch_size=8, learning_rate=1e-2, confidence_learning_rate=1e-2,
-        hidden_size=8, word_vectors="none", lexicon_window=0,
+        hidden_size=8, character_dropout=0, word_vectors="none", lexicon_window=0,
     )  # fmt: skip
     priors = given_priors({"Disease": 0.12}, ("Disease",), labels=data.labels).values
     trained = run(data, priors, settings)
