@@ -33,7 +33,10 @@ def page(visitor, prepared):
 
 def start_run(page, methods, epochs):
     """Fill in the form for a quick run, with fewer epochs of smaller batches, and start it."""
-    main(page).get_by_test_id("stRadioGroup").get_by_text("Quick", exact=True).click()
+    settle(page)
+    presets = main(page).get_by_role("radiogroup", name="Preset")
+    expect(presets).to_have_count(1)  # what was drawn before is gone
+    presets.get_by_text("Quick", exact=True).click()
     settle(page)
     for method in ("MPN", "MPU", "Conf-MPU"):
         box = main(page).get_by_role("checkbox", name=method, exact=True)
