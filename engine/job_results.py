@@ -76,10 +76,11 @@ def run_folder(job: Job, method: str) -> Path:
 
 
 def epochs(project: Project, id: str) -> pd.DataFrame:
-    """Return one row for each finished epoch, in the order they were reported."""
+    """Return one row for each finished epoch, by method and stage, whenever it was written down."""
     return _table(
         project,
-        f"SELECT {', '.join(EPOCH_COLUMNS)} FROM job_epochs WHERE job = ? ORDER BY rowid",
+        f"SELECT {', '.join(EPOCH_COLUMNS)} FROM job_epochs WHERE job = ? "
+        "ORDER BY method, stage, epoch",
         id,
         EPOCH_COLUMNS,
     )

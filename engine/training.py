@@ -204,12 +204,17 @@ def _store(
         out.write(save(tensors, metadata=metadata))
 
 
+def stored_history(path: Path) -> list[Epoch]:
+    """Return the epochs that a checkpoint has behind it."""
+    with safe_open(path, framework="pt") as stored:
+        return [Epoch(**epoch) for epoch in json.loads(stored.metadata()["history"])]
+
+
 def _restore(path: Path, tagger: nn.Module, optimizer: torch.optim.Optimizer) -> list[Epoch]:
     if not path.exists():
         return []
     device = next(tagger.parameters()).device
     with safe_open(path, framework="pt") as stored:
         tensors = {name: stored.get_tensor(name).to(device) for name in stored.keys()}  # noqa: SIM118
-        history = json.loads(stored.metadata()["history"])
     _load(tensors, tagger, optimizer)
-    return [Epoch(**epoch) for epoch in history]
+    return stored_history(path)

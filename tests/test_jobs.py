@@ -10,10 +10,12 @@ import time
 from collections import namedtuple
 from datetime import UTC, datetime, timedelta
 
+import pandas as pd
 import pytest
 
 from engine import jobs
 from engine.commands.work import do_job
+from engine.commands.work_kinds import do_work
 from engine.device import set_threads
 from engine.files import SourceFile
 from engine.job_process import Process, host_name, is_alive, process_of, start_process
@@ -115,6 +117,31 @@ def test_a_training_runs_to_its_end_in_a_process_of_its_own(project):
     assert any("MPN, training: epoch 2 of 2" in line for line in jobs.log_tail(project, job.id))
     # The next training of this network can be timed.
     assert jobs.estimate(project, tiny_request(methods=methods)) > 0
+
+
+def test_epochs_that_a_kill_kept_from_being_written_down_are_so_when_the_job_goes_on(project):
+    settings = {"epochs": 3, "confidence_epochs": 2, "confidence_folds": 2}
+    job = jobs.create(project, tiny_request(methods=("conf_mpu",), settings=settings))
+    heard = []
+
+    def work_until(should_stop):
+        report = open_report(project.folder, job.id)
+        report.claim()
+        assert report.begin()
+        try:
+            do_work(project, report, should_stop, heard.append)
+        finally:
+            report.finish("cancelled")  # else this process would be ended as the job's own
+        return jobs.epochs(project, job.id).drop(columns="at")  # when they were written down
+
+    whole = work_until(lambda: len(heard) == 5)  # four of the confidence, one of the tagger
+    assert len(whole) == 5
+    with writing_jobs(project.folder) as db:
+        db.execute("DELETE FROM job_epochs WHERE job = ? AND epoch IN (1, 4)", (job.id,))
+    assert len(jobs.epochs(project, job.id)) == 2
+    jobs.requeue(project, jobs.get_job(project, job.id))
+    pd.testing.assert_frame_equal(work_until(lambda: True), whole)
+    assert len(heard) == 5
 
 
 def test_a_killed_training_goes_on_to_the_same_weights(project):

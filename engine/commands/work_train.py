@@ -1,5 +1,6 @@
 """Train jobs: text and dictionaries become one tagger a method, what each finds, and scores."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import chain
@@ -28,6 +29,7 @@ from engine.job_results import epochs, run_card, run_folder
 from engine.priors import Priors, estimate_priors, given_priors
 from engine.speed import measure_speeds
 from engine.text import Document, Entity
+from engine.training import stored_history
 from engine.training_data import (
     TrainingData,
     check_data,
@@ -39,6 +41,10 @@ from engine.training_data import (
 Found = Mapping[str, tuple[Entity, ...]]
 _PREPARED = 0.03  # share of a whole job that goes before training
 _BINS = 40  # of the confidence histogram
+# As `comparison`, `confidence` and `experiment` name them; the first tagger's has no number.
+_CHECKPOINT = re.compile(
+    r"checkpoint-[0-9a-f]{12}(?:-(?P<stage>confidence))?(?:-(?P<tagger>\d+))?\.safetensors"
+)
 
 
 def train_job(work: Work, request: TrainRequest) -> bool:
@@ -53,6 +59,7 @@ def train_job(work: Work, request: TrainRequest) -> bool:
     note_all(notes)
     device = choose_device().type
     prepared = Speed("", "prepare", labeled.tokens / watch.seconds)
+    _recall_epochs(work, request, data)
     listener = _Listener(work, request, data, device)
     work.report.progress(stage="training", share=_PREPARED)
     folders = compare(
@@ -228,8 +235,25 @@ def confidence_bins(
     ]
 
 
+def _recall_epochs(work: Work, request: TrainRequest, data: TrainingData) -> None:
+    """Write down what a kill kept from it: a checkpoint is stored before its epoch is heard of."""
+    settings = settings_of(request)
+    for method in request.methods:
+        totals = epochs_of(method, settings, len(data.types))
+        for path in run_folder(work.report.job, method).glob("checkpoint-*"):
+            if not (name := _CHECKPOINT.fullmatch(path.name)):
+                continue
+            stage = name["stage"] or "training"
+            a_tagger = settings.confidence_epochs if name["stage"] else settings.epochs
+            before = a_tagger * int(name["tagger"] or 0)  # numbers count through all taggers
+            work.report.epochs(
+                _row(method, stage, totals[stage], asdict(epoch) | {"number": before + i})
+                for i, epoch in enumerate(stored_history(path), start=1)
+            )
+
+
 def _complete_records(work: Work, request: TrainRequest, data: TrainingData) -> None:
-    """Epochs that a kill kept from being written down are in the run's card."""
+    """Write down what a kill kept from it just before the end: the run's card has all epochs."""
     for method in request.methods:
         card = run_card(run_folder(work.report.job, method))
         histories = {"confidence": card["confidence_histories"], "training": [card["history"]]}
