@@ -54,7 +54,8 @@ def keep_freed_memory() -> None:
     """Let this process keep the memory it frees, for the next batch asks for as much again.
 
     glibc hands large blocks back to the system, which clears them page by page when they are asked
-    for again: a tenth of the time of training on a CPU. Where there is no glibc, nothing happens.
+    for again: a sixth of the time of a pass through the LSTM on a CPU (152 ms against 126).
+    Where there is no glibc, nothing happens.
     """
     with suppress(OSError, AttributeError):
         allocator = ctypes.CDLL("libc.so.6")

@@ -93,7 +93,7 @@ class Settings:
     lexicon_dropout: float = 0.0  # share of tokens whose lexicon bits are hidden in training
     hidden_size: int = 200  # of the LSTM, per direction
     character_size: int = 30  # of the character embedding and its CNN
-    character_dropout: float = 0.5  # on what it takes and gives; the authors' code has it
+    character_dropout: float = 0.5  # of the embedding and of the CNN's output, as the authors do
     dropout: float = 0.0  # on the inputs and the outputs of the encoder; the paper names none
 
     encoder_name: str = "minilm"  # transformer: "minilm", a folder, or a Hugging Face name

@@ -49,15 +49,14 @@ def test_review_goes_by_keyboard(page, trained):
     def decide(key, expected):
         """Press a key and return what was said before; one decision may settle several items."""
         before = progress.inner_text()
-        # A key is heard from the moment its button is there, which the browser draws last.
-        expect(main(page).get_by_role("button", name=re.compile("^Accept"))).to_be_enabled()
-        page.wait_for_timeout(500)
         page.keyboard.press(key)
         expect(progress).not_to_have_text(before)
         settle(page)
         assert verdicts(trained) == expected
         return before
 
+    # A key is heard once its button is there, and those are drawn after the progress.
+    expect(main(page).get_by_role("button", name=re.compile("^Accept"))).to_be_enabled()
     decide("y", ["accepted"])
     decide("n", ["accepted", "rejected"])
     types = main(page).get_by_role("button", name=re.compile(r"^\w+ Shortcut [12]$"))
