@@ -19,8 +19,8 @@ nothing is ever chosen by it.
                             [--epochs N] [--confidence-epochs N] [--seeds 1,2,3]
                             [--pace fast|paper]
                             [--set name=value ...] [--lexicon none|dictionary|paper]
-                            [--priors estimated|true|paper] [--score FILE ...] [--curve-every N]
-                            [--confidence-file FILE] [--threads N] [--data DIR]
+                            [--priors estimated|true|paper|authors] [--score FILE ...]
+                            [--curve-every N] [--confidence-file FILE] [--threads N] [--data DIR]
 
 Runs that differ only after the confidence step (gamma, epochs) can share it: --confidence-file is
 written by the first and read by the others, which refuse a file of other data or settings.
@@ -39,7 +39,7 @@ import numpy as np
 
 from bench import environment
 from bench.data import SETTINGS, add_data_option, dictionaries, load
-from bench.priors import PAPER as PAPER_PRIORS
+from bench.priors import AUTHORS, PAPER
 from engine.batches import sentence_bounds
 from engine.commands.train import make_settings
 from engine.confidence import Confidence
@@ -85,7 +85,8 @@ PACES: dict[str, dict[str, float]] = {
     },
     "transformer": {},
 }
-PRIOR_SOURCES = ("estimated", "true", "paper")
+PUBLISHED_PRIORS = {"paper": PAPER, "authors": AUTHORS}
+PRIOR_SOURCES = ("estimated", "true", *PUBLISHED_PRIORS)
 PRIOR_SEED = 0
 ALL = "all types"
 CURVE_METHODS = ("mpn", "mpu", "conf_mpu", "early_stopped")  # one tagger, and a checkpoint
@@ -174,7 +175,7 @@ def choose_priors(source: str, setting: str, data: TrainingData, gold: np.ndarra
         return estimate_priors(data.sentences, data.labels, data.types, seed=PRIOR_SEED)
     if source == "true":
         return true_priors(gold, data.types, labels=data.labels)
-    values = PAPER_PRIORS[family_of(setting).priors]
+    values = PUBLISHED_PRIORS[source][family_of(setting).priors]
     return given_priors(dict(zip(data.types, values, strict=True)), data.types, labels=data.labels)
 
 

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -269,6 +271,13 @@ def test_cells_have_a_row_a_method_or_a_seed():
     assert html.count("<td></td>") == 1  # no such cell
     several = pd.concat([cells, cells.assign(seed=1)])
     assert cells_html(several, NAMES).count('<th scope="row">') == 4
+
+
+def test_cells_have_their_methods_in_the_order_of_the_names():
+    rows = [(20, method, 0, "done", "") for method in ("unnamed", *reversed(NAMES))]
+    cells = pd.DataFrame(rows, columns=["fraction", "method", "seed", "state", "message"])
+    shown = re.findall(r'<th scope="row">(.*?)</th>', cells_html(cells, NAMES))
+    assert shown == [*NAMES.values(), "unnamed"]
 
 
 def test_the_report_of_a_curve_stands_alone_and_is_escaped():

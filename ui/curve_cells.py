@@ -29,7 +29,7 @@ STYLE = """<style>
 def cells_html(cells: pd.DataFrame, names: Mapping[str, str]) -> str:
     """Return the grid; a row a method, or a method and seed where there are several seeds.
 
-    cells: fraction, method, seed, state, message.
+    cells: fraction, method, seed, state, message. Methods come in the order of `names`.
     """
     fractions = sorted(cells["fraction"].unique().tolist())
     seeds = sorted(cells["seed"].unique().tolist())
@@ -39,7 +39,8 @@ def cells_html(cells: pd.DataFrame, names: Mapping[str, str]) -> str:
     }
     head = "".join(f'<th scope="col">{fraction} %</th>' for fraction in fractions)
     rows = []
-    for method in dict.fromkeys(cells["method"].tolist()):
+    order = {method: i for i, method in enumerate(names)}
+    for method in sorted(cells["method"].unique(), key=lambda name: order.get(name, len(order))):
         for seed in seeds:
             name = names.get(method, method) + (f", seed {seed}" if len(seeds) > 1 else "")
             found = (known.get((method, seed, fraction), ("", "")) for fraction in fractions)
