@@ -13,6 +13,7 @@ from engine.corpus_cache import load_corpora, load_ids, reader_version, store_co
 from engine.text import Corpus, Entity, FileReport
 from engine.tokenization import make_document
 from tests.corpora import corpora
+from tests.damage import CUTS, changed_bytes, cut_short
 
 TWO = [
     Corpus(
@@ -49,21 +50,18 @@ def test_what_is_not_there_is_none(tmp_path):
     assert load_ids(tmp_path / "read.npz") is None
 
 
-@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("share", CUTS)
 def test_a_file_cut_short_is_none(tmp_path, share):
     path = tmp_path / "read.npz"
     store_corpora(TWO, path)
-    data = path.read_bytes()
-    path.write_bytes(data[: int(len(data) * share)])
+    cut_short(path, share)
     assert load_corpora(path) is None
 
 
 def test_any_changed_byte_gives_none_or_the_same(tmp_path):
     path = tmp_path / "read.npz"
     store_corpora(TWO, path)
-    data = path.read_bytes()
-    for place in range(0, len(data), 7):
-        path.write_bytes(data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :])
+    for _ in changed_bytes(path):
         assert load_corpora(path) in (None, TWO)
 
 

@@ -13,6 +13,7 @@ from engine.dictionary import Dictionary, Phrase, mute
 from engine.distant import label
 from engine.labels_cache import kept_labels, labels_path, load_labels, store_labels, tidy
 from engine.tokenization import make_document
+from tests.damage import CUTS, changed_bytes, cut_short
 from tests.test_relabeling import assert_same, dictionaries, texts
 
 DOCUMENTS = [make_document("a", "Kidney disease came. Lead went."), make_document("b", "")]
@@ -51,21 +52,18 @@ def test_what_is_not_there_is_none(tmp_path):
     assert load_labels(tmp_path / "labels.npz") is None
 
 
-@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("share", CUTS)
 def test_a_file_cut_short_is_none(tmp_path, share):
     path = tmp_path / "labels.npz"
     store_labels(LABELS, path)
-    data = path.read_bytes()
-    path.write_bytes(data[: int(len(data) * share)])
+    cut_short(path, share)
     assert load_labels(path) is None
 
 
 def test_any_changed_byte_gives_none_or_the_same(tmp_path):
     path = tmp_path / "labels.npz"
     store_labels(LABELS, path)
-    data = path.read_bytes()
-    for place in range(0, len(data), 7):
-        path.write_bytes(data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :])
+    for _ in changed_bytes(path):
         if (loaded := load_labels(path)) is not None:
             assert_same(loaded, LABELS)
 

@@ -1,6 +1,7 @@
 """Scores and counts of several methods become figures: dots with intervals, bars, combinations."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -87,25 +88,14 @@ def alone_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
     table: name, entities, only_here.
     """
     names = [shown(name) for name in table["name"]]
-    bars = go.Bar(
-        x=table["only_here"],
-        y=list(range(len(table))),
-        orientation="h",
-        width=0.55,
-        marker_line_width=0,
-        marker_color=[colors[name] for name in table["name"]],
-        text=[f"{count:,}" for count in table["only_here"]],
-        textposition="outside",
-        cliponaxis=False,
+    return _counted(
+        table["only_here"],
+        names,
+        [colors[name] for name in table["name"]],
         customdata=list(zip(names, table["entities"], strict=True)),
         hovertemplate="%{x:,} of the %{customdata[1]:,} entities of %{customdata[0]} are found by "
         "no other<extra></extra>",
     )
-    figure = framed(bars, height=84 + _ROW * len(table))
-    figure.update_xaxes(
-        title="Entities (count)", rangemode="tozero", nticks=6, tickformat=",d", showgrid=True
-    )
-    return _rows(figure, names)
 
 
 def combinations_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
@@ -200,19 +190,33 @@ def counts_figure(counts: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
     """
     rows = counts[counts["entity_type"] == ""]
     names = [shown(name) for name in rows["name"]]
-    bars = go.Bar(
-        x=rows["entities"],
-        y=list(range(len(rows))),
-        orientation="h",
-        width=0.55,
-        marker_line_width=0,
-        marker_color=[colors[name] for name in rows["name"]],
-        text=[f"{count:,}" for count in rows["entities"]],
-        textposition="outside",
-        cliponaxis=False,
+    return _counted(
+        rows["entities"],
+        names,
+        [colors[name] for name in rows["name"]],
         customdata=names,
         hovertemplate="%{customdata}: %{x:,} entities<extra></extra>",
     )
-    figure = framed(bars, height=84 + _ROW * len(rows))
-    figure.update_xaxes(title="Entities (count)", rangemode="tozero", nticks=6, tickformat=",d")
+
+
+def _counted(
+    counts: pd.Series, names: Sequence[str], colors: Sequence[str], **hover: Any
+) -> go.Figure:
+    """Return numbers of entities, a bar a method."""
+    bars = go.Bar(
+        x=counts,
+        y=list(range(len(names))),
+        orientation="h",
+        width=0.55,
+        marker_line_width=0,
+        marker_color=colors,
+        text=[f"{count:,}" for count in counts],
+        textposition="outside",
+        cliponaxis=False,
+        **hover,
+    )
+    figure = framed(bars, height=84 + _ROW * len(names))
+    figure.update_xaxes(
+        title="Entities (count)", rangemode="tozero", nticks=6, tickformat=",d", showgrid=True
+    )
     return _rows(figure, names)
