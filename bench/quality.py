@@ -5,9 +5,11 @@ its last epoch is scored on valid.txt and on every file of --score: strict spans
 one class. Gold (second column) is used for nothing but scoring, with two exceptions that are marked
 in the output: the method `supervised`, and `--priors true`.
 
-  track clean   lexicon bits from the setting's own dictionary, which a user has too
-  track paper   lexicon bits from paper_lexicon/, the paper's own list; it holds the test answers
+  track clean   lexicon bits from the setting's own dictionary, priors estimated: what a user has
+  track paper   the paper's inputs: lexicon bits from paper_lexicon/, its own list, which holds the
+                test answers; priors as in its authors' code
   --lexicon     overrides the track's choice (the paper's Table 4 takes the lexicon away)
+  --priors      overrides it, too
 
 Settings begin at the "paper" preset, with the paper's gamma for each data set, at a faster pace (a
 quarter of its epochs, a higher learning rate; --pace paper is the paper's own); --set changes any
@@ -87,6 +89,7 @@ PACES: dict[str, dict[str, float]] = {
 }
 PUBLISHED_PRIORS = {"paper": PAPER, "authors": AUTHORS}
 PRIOR_SOURCES = ("estimated", "true", *PUBLISHED_PRIORS)
+TRACK_PRIORS = {"clean": "estimated", "paper": "authors"}
 PRIOR_SEED = 0
 ALL = "all types"
 CURVE_METHODS = ("mpn", "mpu", "conf_mpu", "early_stopped")  # one tagger, and a checkpoint
@@ -593,13 +596,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=_seeds, default=(1, 2, 3), help="with commas (1,2,3)")
     parser.add_argument("--set", action="extend", nargs="+", default=[], metavar="NAME=VALUE")
     parser.add_argument("--lexicon", choices=LEXICONS, help="(the track's)")
-    parser.add_argument("--priors", choices=PRIOR_SOURCES, default="estimated")
+    parser.add_argument("--priors", choices=PRIOR_SOURCES, help="(the track's)")
     parser.add_argument("--score", type=Path, nargs="+", default=[], metavar="FILE")
     parser.add_argument("--confidence-file", type=Path, help="lambda, written once and shared")
     parser.add_argument("--curve-every", type=int, default=0, metavar="N", help="epochs")
     parser.add_argument("--threads", type=int, default=1, help="(%(default)s)")
     add_data_option(parser)
     options = parser.parse_args()
+    options.priors = options.priors or TRACK_PRIORS[options.track]
     if options.curve_every and options.method not in CURVE_METHODS:
         parser.error(f"--curve-every is for {', '.join(CURVE_METHODS)}")
     set_threads(options.threads)
