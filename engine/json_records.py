@@ -15,8 +15,7 @@ _BEYOND_PYTHON = "nested too deeply, or a number too long"
 _SHOWN_LINES = 5
 _DEEPEST = 200  # lists and objects inside one another; Python itself gives up near 1,000
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
-# As itself or as JSON escapes it. Few files have any, and mending takes longer than decoding.
-_MAY_BE_UNWRITABLE = re.compile(r"[\ud800-\udfff\0]|\\u(?:[dD][89a-fA-F]|0000)")
+_UNWRITABLE_ESCAPED = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,17 +164,30 @@ def _fault_of_whole(text: str) -> tuple[int, str]:
 def _decoded(text: str) -> Any:
     """The value of a JSON text; RecursionError when it is nested too deep to be worked with."""
     value = json.loads(text)
-    if isinstance(value, dict | list):
-        _check_depth(value)
-    return _mended(value) if _MAY_BE_UNWRITABLE.search(text) else value
+    _check_depth(value)
+    return _mended(value) if _may_be_unwritable(text) else value
 
 
-def _check_depth(value: Any, depth: int = 0) -> None:
-    if depth > _DEEPEST:
+def _check_depth(value: Any) -> None:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(_DEEPEST + 1):
+        if not level:
+            return
+        inside = (of.values() if isinstance(of, dict) else of for of in level)
+        level = [item for items in inside for item in items if isinstance(item, dict | list)]
+    if level:
         raise RecursionError
-    for item in value.values() if isinstance(value, dict) else value:
-        if isinstance(item, dict | list):
-            _check_depth(item, depth + 1)
+
+
+def _may_be_unwritable(text: str) -> bool:
+    """Whether there is anything to mend, as itself or escaped.
+
+    Few files have any, and mending takes longer than decoding; so does a pattern that looks for
+    all of it at once.
+    """
+    if "\0" in text or ("\\u" in text and _UNWRITABLE_ESCAPED.search(text)):
+        return True
+    return not text.isascii() and bool(_UNWRITABLE.search(text))
 
 
 def _mended(value: Any) -> Any:

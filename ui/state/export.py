@@ -120,8 +120,10 @@ def _job(project: Project, choice: Choice) -> Job | None:
 
 def _key(project: Project, choice: Choice) -> tuple[object, ...]:
     """All that the file follows from."""
-    ids = [decision.id for decision in findings.decisions(project)]
-    decided = (len(ids), max(ids, default=0)) if choice.what == REVIEWED else ()
+    decided: tuple[int, ...] = ()
+    if choice.what == REVIEWED:
+        ids = [decision.id for decision in findings.decisions(project)]
+        decided = (len(ids), max(ids, default=0))
     golden = project.gold_key() if choice.what == GOLD else ""
     return (project.id, project.labels_key(), golden, decided, choice)
 
@@ -264,4 +266,4 @@ def _written(key: tuple[object, ...], _project: Project, _choice: Choice) -> Wri
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Verifying every offset")
 def _verified(key: tuple[object, ...], _project: Project, _choice: Choice) -> Verification:
     made = written(_project, _choice)
-    return verify(made.data, _choice.format, selected(_project, _choice))
+    return verify(made.data, _choice.format, filtered(_project, _choice))
