@@ -13,7 +13,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.project import Project
-from ui import parts, sidebar
+from ui import garbage, parts, sidebar
 from ui.highlight import STYLE
 from ui.page_style import PAGE_STYLE
 from ui.state import current
@@ -78,6 +78,7 @@ VIEWS = {
 
 def main() -> None:
     """Draw the app."""
+    garbage.spare_loaded()
     st.set_page_config(page_title="Glossa", page_icon=ICON, layout="wide")
     st.html(STYLE)
     st.html(PAGE_STYLE)

@@ -1,3 +1,4 @@
+import gc
 import tomllib
 from pathlib import Path
 
@@ -201,3 +202,8 @@ def test_projects_of_one_name_are_told_apart_in_the_picker():
     assert len(set(picker.options)) == 2
     picker.select(next(name for name in picker.options if name.endswith(second.id[-4:]))).run()
     assert page.query_params["project"] == second.id
+
+
+def test_what_is_loaded_at_the_start_is_left_out_of_garbage_collections():
+    open_page("home").run()
+    assert gc.get_freeze_count() > 50_000
