@@ -46,6 +46,32 @@ def load_encoder(name: str) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast
         return _load(name, name, is_local=is_local)
 
 
+def save_encoder(
+    folder: Path,
+    encoder: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerFast",
+    *,
+    has_weights: bool,
+) -> None:
+    """Write all that `open_saved_encoder` needs; without weights when they are kept elsewhere."""
+    with _quiet():
+        if has_weights:
+            encoder.save_pretrained(folder)
+        else:
+            encoder.config.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+
+
+def open_saved_encoder(
+    folder: Path, *, has_weights: bool
+) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
+    """Return what `save_encoder` wrote; without weights, a network that waits for them."""
+    with _quiet():
+        if has_weights:
+            _check_folder(folder)
+        return _load(str(folder), str(folder), is_local=True, has_weights=has_weights)
+
+
 def longest_window(encoder: "PreTrainedModel", tokenizer: "PreTrainedTokenizerFast") -> int:
     """Return how many sub-words, special ones included, the encoder reads at once.
 
@@ -129,10 +155,10 @@ def _check_reachable(name: str) -> None:
 
 
 def _load(
-    source: str, name: str, *, is_local: bool
+    source: str, name: str, *, is_local: bool, has_weights: bool = True
 ) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
     """Read configuration, tokenizer and weights, in this order: see `_is_cached`."""
-    from transformers import AutoConfig
+    from transformers import AutoConfig, AutoModel
 
     try:
         config = AutoConfig.from_pretrained(
@@ -140,6 +166,9 @@ def _load(
         )
         _check_config(name, config)
         tokenizer = _load_tokenizer(source, name, is_local=is_local)
+        if not has_weights:
+            empty = AutoModel.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]
+            return empty.eval(), tokenizer
         return _load_weights(source, name, config, is_local=is_local), tokenizer
     except InputError:
         raise

@@ -21,7 +21,13 @@ from engine.batches import WordInputs, sentence_bounds
 from engine.confidence import Confidence, estimate_confidence
 from engine.decoding import matching_odds, predicted_entities, predictions, weigh
 from engine.device import choose_device
-from engine.features import EncodedInputs, Lexicon, make_word_inputs
+from engine.features import (
+    EncodedInputs,
+    Lexicon,
+    Pretrained,
+    make_word_inputs,
+    open_pretrained,
+)
 from engine.files import written_whole
 from engine.risk import (
     Risk,
@@ -37,7 +43,6 @@ from engine.text import Document, Entity
 from engine.training import Epoch, Schedule, fit
 from engine.training_data import TrainingData, check_data
 from engine.transformer import TransformerTagger
-from engine.vectors import VectorTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +69,10 @@ class Run:
     priors: npt.NDArray[np.float64]  # (classes,)
     taggers: tuple[nn.Module, ...]  # one, or one a type for BNPU
     lexicon: Lexicon | None
+    pretrained: Pretrained
     history: tuple[Epoch, ...]
     confidence: Confidence | None = None
     odds: float = 1.0  # weight of non-entity when decoding
-    vectors: VectorTable | None = None  # opened, for a run that predicts again and again
 
 
 def run(
@@ -87,7 +92,8 @@ def run(
     if settings.method != "supervised":  # complete labels have nothing to be short of
         check_data(data, priors)
     device = choose_device()
-    inputs = make_inputs(data, settings, device)
+    pretrained = open_pretrained(settings)
+    inputs = make_inputs(data, settings, device, pretrained)
     parts = _parts(data, priors, settings)
     clock = _Clock(settings, on_progress, has_confidence=confidence is not None, taggers=len(parts))
     if settings.method == "conf_mpu" and confidence is None:  # costs a second training
@@ -118,7 +124,14 @@ def run(
         )
         taggers.append(tagger)
     trained = Run(
-        settings, data.types, priors, tuple(taggers), data.lexicon, tuple(history), confidence
+        settings,
+        data.types,
+        priors,
+        tuple(taggers),
+        data.lexicon,
+        pretrained,
+        tuple(history),
+        confidence,
     )
     if not settings.is_prior_matched:
         return trained
@@ -139,7 +152,7 @@ def probabilities(trained: Run, sentences: Sequence[Sequence[str]]) -> npt.NDArr
         return np.zeros((0, len(trained.types) + 1), np.float32)
     data = TrainingData(sentences, np.zeros(0, np.int16), trained.types, trained.lexicon)
     device = _device_of(trained.taggers[0])
-    inputs = make_inputs(data, trained.settings, device, trained.vectors)
+    inputs = make_inputs(data, trained.settings, device, trained.pretrained)
     return weigh(_predict(trained, inputs), trained.odds)
 
 
@@ -174,13 +187,14 @@ def make_inputs(
     data: TrainingData,
     settings: Settings,
     device: torch.device,
-    vectors: VectorTable | None = None,
+    pretrained: Pretrained | None = None,
 ) -> WordInputs | EncodedInputs:
-    """Return what the encoder sees of the sentences; `vectors` if those are open already."""
+    """Return what the encoder sees of the sentences; `pretrained` if that is open already."""
+    pretrained = pretrained or open_pretrained(settings)
     if settings.encoder == "transformer":
-        return EncodedInputs(data.sentences, settings, device)
+        return EncodedInputs(data.sentences, settings, device, pretrained)
     return make_word_inputs(
-        data.sentences, data.lexicon, settings, device, cache=data.cache, vectors=vectors
+        data.sentences, data.lexicon, settings, device, pretrained=pretrained, cache=data.cache
     )
 
 

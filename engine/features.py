@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from engine.subwords import SubwordBatch, SubwordInputs
 from engine.transformer import cached_features, contextual_features, features_key
 from engine.vectors import VectorTable, open_vectors
 from engine.word_shapes import casing_classes, character_ids
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 Tokens = Sequence[Sequence[str]]
 
@@ -74,29 +77,51 @@ def lexicon_from(record: dict[str, Any] | None) -> Lexicon | None:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Pretrained:
+    """What others have learned and inputs are made with, opened once to be used many times."""
+
+    vectors: VectorTable
+    encoder: "tuple[PreTrainedModel, PreTrainedTokenizerFast] | None" = None
+
+
+def has_encoder(settings: Settings) -> bool:
+    """Return whether a transformer is part of the network, fine-tuned or frozen."""
+    return settings.encoder == "transformer" or settings.contextual_layer > 0
+
+
+def open_pretrained(settings: Settings) -> Pretrained:
+    """Return the word vectors and the encoder that the settings name."""
+    return Pretrained(
+        open_vectors(vectors_of(settings)),
+        load_encoder(settings.encoder_name) if has_encoder(settings) else None,
+    )
+
+
+def vectors_of(settings: Settings) -> str:
+    """Return the name of the word vectors that the network sees; a transformer sees none."""
+    return settings.word_vectors if settings.encoder == "bilstm" else "none"
+
+
 def make_word_inputs(
     sentences: Tokens,
     lexicon: Lexicon | None,
     settings: Settings,
     device: torch.device,
     *,
+    pretrained: Pretrained,
     cache: Path | None = None,
-    vectors: VectorTable | None = None,
 ) -> WordInputs:
-    """Return all that a BiLSTM sees of the sentences; contextual features are kept in `cache`.
-
-    `vectors` are those that the settings name, where they have been opened already.
-    """
+    """Return all that a BiLSTM sees of the sentences; contextual features are kept in `cache`."""
     words, word_ids = distinct_words(sentences)
-    vectors = vectors or open_vectors(settings.word_vectors)
     return WordInputs(
         sentences,
-        vectors.of(words).matrix,
+        pretrained.vectors.of(words).matrix,
         character_ids(words)[0],
         casing_classes(words),
         word_ids=word_ids,
         bits=_lexicon_extras(sentences, lexicon, settings),
-        context=_context(sentences, settings, device, cache),
+        context=_context(sentences, settings, device, pretrained, cache),
         device=device,
     )
 
@@ -104,8 +129,11 @@ def make_word_inputs(
 class EncodedInputs:
     """All that a transformer sees of a corpus: sub-words, in windows."""
 
-    def __init__(self, sentences: Tokens, settings: Settings, device: torch.device) -> None:
-        encoder, tokenizer = load_encoder(settings.encoder_name)
+    def __init__(
+        self, sentences: Tokens, settings: Settings, device: torch.device, pretrained: Pretrained
+    ) -> None:
+        assert pretrained.encoder is not None
+        encoder, tokenizer = pretrained.encoder
         self.encoder = encoder
         self.device = device
         self.bounds = sentence_bounds(sentences)
@@ -130,12 +158,17 @@ def distinct_words(sentences: Tokens) -> tuple[list[str], npt.NDArray[np.int32]]
 
 
 def _context(
-    sentences: Tokens, settings: Settings, device: torch.device, cache: Path | None
+    sentences: Tokens,
+    settings: Settings,
+    device: torch.device,
+    pretrained: Pretrained,
+    cache: Path | None,
 ) -> npt.NDArray[np.float16] | None:
     """One hidden layer of a frozen transformer, a row a token; None when not asked for."""
     if settings.contextual_layer == 0:
         return None
-    encoder, tokenizer = load_encoder(settings.encoder_name)
+    assert pretrained.encoder is not None
+    encoder, tokenizer = pretrained.encoder
     window = min(settings.encoder_window, longest_window(encoder, tokenizer))
     inputs = SubwordInputs(sentences, tokenizer, window=window, stride=settings.encoder_stride)
 

@@ -20,8 +20,16 @@ from torch import nn
 from engine.confidence import Confidence
 from engine.device import choose_device
 from engine.dictionary import Dictionary, fingerprint
+from engine.encoders import MINILM, load_encoder, open_saved_encoder, save_encoder
 from engine.experiment import Run, make_inputs, make_tagger
-from engine.features import Lexicon, lexicon_from, lexicon_record
+from engine.features import (
+    Lexicon,
+    Pretrained,
+    has_encoder,
+    lexicon_from,
+    lexicon_record,
+    vectors_of,
+)
 from engine.files import written_whole
 from engine.settings import Settings
 from engine.text import InputError
@@ -31,6 +39,7 @@ from engine.vectors import VectorTable, open_vectors, vectors_fingerprint
 
 _LAYOUT = 2  # of the folder and its taggers; raised when code of another layout cannot use them
 _CARD = "run.json"
+_ENCODER = "encoder"  # folder in that of the run
 _CARD_KEYS = frozenset(
     (
         "run_id", "made_at", "settings", "types", "priors", "history", "confidence_histories",
@@ -89,6 +98,7 @@ def save_run(
         with written_whole(folder / "confidence.npy") as out:
             np.save(out, trained.confidence.values)
     _write_json(folder / "lexicon.json", lexicon_record(trained.lexicon))
+    _save_encoder(folder / _ENCODER, trained)
     _write_json(
         folder / _CARD,
         {
@@ -157,10 +167,12 @@ def load_run(folder: Path) -> Run:
     types = tuple(record["types"])
     lexicon = _read_lexicon(folder / "lexicon.json")
     device = choose_device()
-    vectors = _open_vectors(folder, record, settings)
+    pretrained = Pretrained(
+        _open_vectors(folder, record, settings), _open_encoder(folder, settings)
+    )
     # A sentence of one token is enough to learn the sizes of the inputs.
     inputs = make_inputs(
-        TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon), settings, device, vectors
+        TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon), settings, device, pretrained
     )
     classes = 2 if settings.method == "bnpu" else len(types) + 1
     taggers = []
@@ -174,27 +186,56 @@ def load_run(folder: Path) -> Run:
         np.array(record["priors"]),
         tuple(taggers),
         lexicon,
+        pretrained,
         _epochs(record["history"]),
         _confidence_from(folder, record),
         record["odds"],
-        vectors,
     )
 
 
 def _fingerprint_of_vectors(settings: Settings) -> str:
     # A file that was taken away meanwhile is no reason to lose what was trained with it.
     with suppress(InputError, OSError):
-        return vectors_fingerprint(_vectors_of(settings))
+        return vectors_fingerprint(vectors_of(settings))
     return ""
 
 
-def _vectors_of(settings: Settings) -> str:
-    return settings.word_vectors if settings.encoder == "bilstm" else "none"
+def _save_encoder(folder: Path, trained: Run) -> None:
+    """Keep the transformer with the run, so that it works where its name or folder is not known.
+
+    The weights of a fine-tuned one are in its tagger; the built-in one is wherever Glossa is.
+    """
+    if trained.pretrained.encoder is None or _is_built_in(trained.settings):
+        return
+    has_weights = trained.settings.encoder != "transformer"
+    save_encoder(folder, *trained.pretrained.encoder, has_weights=has_weights)
+
+
+def _is_built_in(settings: Settings) -> bool:
+    return settings.encoder_name == MINILM
+
+
+def _open_encoder(folder: Path, settings: Settings) -> Any:
+    if not has_encoder(settings):
+        return None
+    if _is_built_in(settings) or not (folder / _ENCODER).is_dir():
+        return load_encoder(settings.encoder_name)
+    return open_saved_encoder(folder / _ENCODER, has_weights=settings.encoder != "transformer")
 
 
 def _open_vectors(folder: Path, record: dict[str, Any], settings: Settings) -> VectorTable:
-    """The word vectors that the run was trained with, to be looked up many times."""
-    vectors = open_vectors(_vectors_of(settings))
+    """The word vectors that the run was trained with, to be looked up many times.
+
+    A file of vectors may be put into the folder of a run that went to another machine.
+    """
+    source = vectors_of(settings)
+    beside = folder / Path(source).name
+    try:
+        vectors = open_vectors(str(beside) if beside.is_file() else source)
+    except InputError as error:
+        if source in ("glove", "none"):
+            raise
+        raise InputError(f"{error}. The run needs it: put it back, or into {folder}") from error
     known = record.get("vectors_fingerprint", "")
     if known and known != vectors.fingerprint:
         raise InputError(

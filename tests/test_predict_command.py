@@ -12,6 +12,7 @@ import torch
 from engine.__main__ import main
 from engine.commands import predict
 from engine.experiment import Run, make_inputs, make_tagger, predict_documents
+from engine.features import open_pretrained
 from engine.files import read_source
 from engine.formats import FORMATS, WriteOptions, read_corpus, write_corpus
 from engine.runs import load_run, save_run
@@ -36,7 +37,9 @@ def run_folder(tmp_path_factory):
     data = TrainingData([["a"]], np.zeros(1, np.int16), TYPES)
     inputs = make_inputs(data, SETTINGS, torch.device("cpu"))
     tagger = make_tagger(inputs, 3, SETTINGS, 0, torch.device("cpu"))
-    run = Run(SETTINGS, TYPES, np.array([0.8, 0.1, 0.1]), (tagger,), None, ())
+    run = Run(
+        SETTINGS, TYPES, np.array([0.8, 0.1, 0.1]), (tagger,), None, open_pretrained(SETTINGS), ()
+    )
     save_run(folder, run, data=data)
     return folder
 

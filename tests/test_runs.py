@@ -177,6 +177,31 @@ def test_a_transformer_run_comes_back(planted, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"encoder": "transformer"}, {"contextual_layer": 1}],
+    ids=["fine-tuned", "frozen"],
+)
+def test_a_run_predicts_where_the_folder_of_its_encoder_is_not(planted, tmp_path, changes):
+    encoder = save_tiny_bert(tmp_path / "encoder")
+    settings = replace(SMALL, method="mpn", encoder_name=str(encoder), **changes)
+    trained = run(planted.data, planted.priors, settings)
+    save_run(tmp_path / "run", trained, data=planted.data)
+    expected = probabilities(trained, planted.sentences)
+    shutil.rmtree(encoder)
+    moved = (tmp_path / "run").rename(tmp_path / "moved")
+    assert np.array_equal(probabilities(load_run(moved), planted.sentences), expected)
+
+
+def test_the_weights_of_a_fine_tuned_encoder_are_kept_once(planted, tmp_path):
+    name = str(save_tiny_bert(tmp_path / "encoder"))
+    settings = replace(SMALL, method="mpn", encoder="transformer", encoder_name=name, epochs=1)
+    save_run(tmp_path / "run", run(planted.data, planted.priors, settings), data=planted.data)
+    assert [path.name for path in (tmp_path / "run").rglob("*.safetensors")] == [
+        "tagger-0.safetensors"
+    ]
+
+
 def test_a_dictionary_that_is_switched_off_stays_off(planted, trained, saved):
     loaded = load_run(saved)
     sentence = [["the", "patient", "took", "patient"]]
@@ -357,7 +382,16 @@ def test_vectors_that_were_taken_away_do_not_lose_the_run(trained, data, tmp_pat
     settings = replace(trained.settings, word_vectors=str(tmp_path / "absent.txt"))
     save_run(tmp_path / "run", replace(trained, settings=settings), data=data)
     assert read_card(tmp_path / "run").vectors_fingerprint == ""
-    assert 'absent.txt" is not a file' in refusal(tmp_path / "run")
+    message = refusal(tmp_path / "run")
+    assert 'absent.txt" is not a file' in message
+    assert message.endswith(f"put it back, or into {tmp_path / 'run'}")
+
+
+def test_vectors_may_be_put_into_the_folder_of_a_moved_run(own_vectors, planted):
+    folder, path = own_vectors
+    expected = probabilities(load_run(folder), planted.sentences)
+    path.rename(folder / path.name)
+    assert np.array_equal(probabilities(load_run(folder), planted.sentences), expected)
 
 
 def test_word_vectors_are_read_once_however_often_a_run_predicts(own_vectors, planted):
