@@ -3,6 +3,7 @@
 import hashlib
 import multiprocessing
 import queue
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -99,7 +100,7 @@ def train_all(
     with manager:
         channel, stop = manager.Queue(), manager.Event()
         with ProcessPoolExecutor(
-            min(workers, len(waiting)), context, initializer=end_with_parent
+            min(workers, len(waiting)), context, initializer=_obey_parent
         ) as pool:
             running = [pool.submit(_train_in_worker, task, channel, stop) for task in waiting]
             try:
@@ -132,6 +133,12 @@ def _relay(
             on_progress(progress)
     for future in running:
         future.result()
+
+
+def _obey_parent() -> None:
+    """Ctrl-C reaches every process of a terminal; the parent decides what it means."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
 
 
 def _train_in_worker(task: Task, channel: Any, stop: Any) -> None:

@@ -1,11 +1,20 @@
 import csv
+import io
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.__main__ import main
+from engine.commands.epoch_lines import EpochLines
+from engine.experiment import Progress
+from engine.training import Epoch
 
 SAMPLE = Path(__file__).parent.parent / "sample_data"
 SMALL = ["--preset", "quick", "--set", "epochs=1", "confidence_epochs=1", "hidden_size=16"]
@@ -73,6 +82,55 @@ def test_train_reports_epochs_as_plain_lines_in_a_pipe(capsys, folder, tmp_path)
     assert re.search(r"^MPN, training: epoch 1 of 1, risk .*, about 0 s to go$", err, re.M)
     assert "\r" not in err
     assert "these are counts and agreement, not accuracy" in out
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_train_has_a_bar_below_the_epochs_on_a_terminal(monkeypatch, folder, tmp_path):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    code = main(["train", str(folder / "text.jsonl"), *dictionaries(), *SMALL, "--methods",
+                 "conf_mpu,mpn", "--workers", "1", "--out", str(tmp_path / "runs")])  # fmt: skip
+    assert code == 0
+    shown = terminal.getvalue()
+    assert re.search(r"Training: 100%.* 3/3 \[", shown)  # two epochs of Conf-MPU, one of MPN
+    assert len(re.findall(r"epoch 1 of 1, risk .*? s to go", shown)) == 3
+
+
+def test_epochs_of_a_resumed_run_and_of_the_next_share_all_count(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    record = Epoch(1, 0.5, 0.25, 0.25, 0.0, 1.0, 100.0)
+    with EpochLines(7) as lines:
+        for number in (3, 4, 1, 2, 3):  # three of them were trained before; then another share
+            lines(Progress("mpn", "training", replace(record, number=number), 4, 1.0))
+    assert "7/7" in terminal.getvalue()
+
+
+def test_ctrl_c_keeps_the_finished_epochs_and_the_same_command_goes_on(folder, tmp_path):
+    command = [sys.executable, "-m", "engine", "train", str(folder / "text.jsonl"),
+               *dictionaries(), "--preset", "quick", "--set", "epochs=400", "hidden_size=16",
+               "confidence_epochs=1", "--workers", "2", "--methods", "mpn,mpu",
+               "--out", str(tmp_path / "runs")]  # fmt: skip
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    heard = []
+    for line in process.stderr:
+        heard.append(line)
+        if sum("training: epoch" in line for line in heard) == 3:
+            break
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process of the group
+    out, err = process.communicate(timeout=20)  # 400 epochs would take longer
+    assert process.returncode == 130
+    assert "Finished epochs are kept; the same command goes on after them." in out
+    assert "Traceback" not in err
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    numbers = [int(n) for n in re.findall(r"^MPN, training: epoch (\d+)", again.stderr, re.M)]
+    assert numbers[0] > 1 and numbers[-1] == 400
 
 
 def test_predict_writes_entities_of_new_text(capsys, folder, tmp_path):

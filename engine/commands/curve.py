@@ -3,11 +3,11 @@
 import argparse
 import csv
 import io
-import sys
 from dataclasses import asdict, fields
 from pathlib import Path
 
 from engine import console
+from engine.commands.epoch_lines import NAMES, EpochLines, epochs_of_all
 from engine.commands.inputs import (
     match_preset,
     project_of,
@@ -15,11 +15,11 @@ from engine.commands.inputs import (
     read_gold,
     read_texts,
 )
+from engine.commands.keyboard import stopped_by_keyboard
 from engine.commands.terminal import heading, say
 from engine.commands.train import (
-    NAMES,
-    Reporter,
     check_files_only,
+    end_if_stopped,
     make_settings,
     parse_methods,
 )
@@ -52,16 +52,22 @@ def curve_command(options: argparse.Namespace) -> None:
         points.extend(found)
         write_points(Path(options.out), points)
 
-    coverage_curve(
-        corpus.documents,
-        dictionaries,
-        plan,
-        Path(f"{options.out}.runs"),
-        gold=gold,
-        workers=options.workers,
-        on_progress=Reporter(sys.stderr.isatty()),
-        on_points=on_points,
-    )
+    times = len(plan.fractions) * len(plan.seeds)
+    types = len({name for of in dictionaries for name in of.types})
+    epochs = epochs_of_all(plan.methods, plan.settings, types=types, times=times)
+    with stopped_by_keyboard() as should_stop, EpochLines(epochs) as lines:
+        coverage_curve(
+            corpus.documents,
+            dictionaries,
+            plan,
+            Path(f"{options.out}.runs"),
+            gold=gold,
+            workers=options.workers,
+            on_progress=lines,
+            on_points=on_points,
+            should_stop=should_stop,
+        )
+    end_if_stopped(should_stop())
     say_points(points, has_gold=gold is not None)
     say(f"\nWrote {len(points):,} points to {options.out}; its runs are in {options.out}.runs.")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from engine import jobs
 from engine.commands.curve import parse_numbers, say_points, write_points
+from engine.commands.epoch_lines import EpochLines, epochs_of_all
 from engine.commands.terminal import note_all, say
 from engine.commands.train import (
-    Reporter,
     parse_changes,
     parse_methods,
     parse_priors,
@@ -18,6 +18,8 @@ from engine.commands.train import (
 from engine.commands.work import do_job
 from engine.curve import Point
 from engine.distant import dictionary_entities, label
+from engine.job_requests import CurveRequest, TrainRequest, settings_of
+from engine.job_results import stored_request
 from engine.labels_cache import kept_labels
 from engine.project import Project
 from engine.text import Entity, InputError
@@ -90,7 +92,8 @@ def _job(project: Project, options: argparse.Namespace, request: jobs.Request) -
 def _done(project: Project, job: jobs.Job) -> jobs.Job:
     """The job once it is done; what kept it from that is said."""
     print(f"note: job {job.id} of project {project.id}", file=sys.stderr)
-    state = do_job(project, job.id, Reporter(sys.stderr.isatty()))
+    with EpochLines(_epochs(project, job)) as lines:
+        state = do_job(project, job.id, lines)
     job = jobs.get_job(project, job.id)
     if state == "cancelled":
         say(f"Stopped. Go on with: --project {project.id} --resume {job.id}")
@@ -98,3 +101,15 @@ def _done(project: Project, job: jobs.Job) -> jobs.Job:
     if state != "done":
         raise InputError(job.message or f"job {job.id} was taken over by another process")
     return job
+
+
+def _epochs(project: Project, job: jobs.Job) -> int:
+    """How many epochs the job has in all."""
+    request = stored_request(job)
+    assert isinstance(request, TrainRequest | CurveRequest)
+    times = 1
+    if isinstance(request, CurveRequest):
+        times = len(request.fractions) * len(request.seeds)
+    dictionaries = project.dictionaries_at(job.dictionary_version)
+    types = len({name for of in dictionaries for name in of.types})
+    return epochs_of_all(request.methods, settings_of(request), types=types, times=times)

@@ -1,7 +1,6 @@
 """`train`: texts and dictionaries become trained taggers, compared."""
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import console
+from engine.commands.epoch_lines import NAMES, EpochLines, epochs_of_all
 from engine.commands.inputs import (
     match_preset,
     project_of,
@@ -18,11 +18,12 @@ from engine.commands.inputs import (
     read_gold,
     read_texts,
 )
+from engine.commands.keyboard import STOPPED, stopped_by_keyboard
 from engine.commands.terminal import heading, note_all, say
 from engine.comparison import compare
 from engine.device import choose_device
 from engine.distant import dictionary_entities, label
-from engine.experiment import Progress, predict_documents
+from engine.experiment import predict_documents
 from engine.formats import write_corpus
 from engine.metrics import Scores, compare_entities, evaluate_documents, overall
 from engine.priors import Priors, estimate_priors, given_priors
@@ -36,14 +37,6 @@ from engine.training_data import (
     data_warnings,
     make_training_data,
 )
-
-NAMES = {
-    "mpn": "MPN",
-    "mpu": "MPU",
-    "conf_mpu": "Conf-MPU",
-    "dictionary": "dictionary",
-    "supervised": "supervised, on this gold",
-}
 
 
 def train_command(options: argparse.Namespace) -> None:
@@ -69,17 +62,21 @@ def train_command(options: argparse.Namespace) -> None:
     check_data(data, priors.values)
     note_all([*priors.notes, *data_warnings(data)])
     _say_plan(data, priors, settings)
-    folders = compare(
-        data,
-        priors.values,
-        settings,
-        methods,
-        Path(options.out),
-        dictionaries=dictionaries,
-        gold_labels=_gold_labels(methods, corpus, gold, data),
-        workers=options.workers,
-        on_progress=Reporter(sys.stderr.isatty()),
-    )
+    epochs = epochs_of_all(methods, settings, types=len(data.types))
+    with stopped_by_keyboard() as should_stop, EpochLines(epochs) as lines:
+        folders = compare(
+            data,
+            priors.values,
+            settings,
+            methods,
+            Path(options.out),
+            dictionaries=dictionaries,
+            gold_labels=_gold_labels(methods, corpus, gold, data),
+            workers=options.workers,
+            on_progress=lines,
+            should_stop=should_stop,
+        )
+    end_if_stopped(should_stop())
     found: dict[str, EntitiesByDocument] = {
         "dictionary": dictionary_entities(labels, corpus.documents)
     }
@@ -92,6 +89,13 @@ def train_command(options: argparse.Namespace) -> None:
             write_scores(folder, {"train": _record(scores.overall)})
     say_comparison(corpus, found, gold)
     say(f"\nRuns are in {options.out}; use one with: python -m engine predict --run {folder}")
+
+
+def end_if_stopped(is_stopped: bool) -> None:
+    """End the command when Ctrl-C was pressed, saying how to go on."""
+    if is_stopped:
+        say("Stopped. Finished epochs are kept; the same command goes on after them.")
+        raise SystemExit(STOPPED)
 
 
 def _gold_labels(
@@ -183,24 +187,6 @@ def _say_plan(data: TrainingData, priors: Priors, settings: Settings) -> None:
     ]  # fmt: skip
     say(console.table(console.columns_of(rows)))
     say(f"\n{len(data.labels):,} tokens, {settings.epochs} epochs, {settings.encoder}, {device}.")
-
-
-class Reporter:
-    """A line an epoch in a pipe; one line that is written over on a terminal."""
-
-    def __init__(self, is_terminal: bool) -> None:
-        self._is_terminal = is_terminal
-
-    def __call__(self, progress: Progress) -> None:
-        epoch = progress.epoch
-        line = (
-            f"{NAMES.get(progress.method, progress.method)}, {progress.stage}: epoch "
-            f"{epoch.number} of {progress.epochs}, risk {epoch.risk:.4f}, "
-            f"{epoch.tokens_per_second:,.0f} tokens/s, about {progress.seconds_left:,.0f} s to go"
-        )
-        is_last = epoch.number == progress.epochs
-        end = "\n" if is_last or not self._is_terminal else "\r"
-        print(line.ljust(100) if self._is_terminal else line, file=sys.stderr, end=end, flush=True)
 
 
 def say_comparison(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from engine.commands.train import Reporter
+from engine.commands.epoch_lines import say_epoch
 from engine.commands.work_curve import curve_job
 from engine.commands.work_predict import predict_job
 from engine.commands.work_setup import Work
@@ -21,7 +21,7 @@ def do_work(
     on_progress: OnProgress | None,
 ) -> bool:
     """Do what was asked of a job; False when it was stopped on the way."""
-    work = Work(project, report, should_stop, on_progress or Reporter(is_terminal=False))
+    work = Work(project, report, should_stop, on_progress or say_epoch)
     request = stored_request(report.job)
     if isinstance(request, CurveRequest):
         return curve_job(work, request)
