@@ -17,6 +17,7 @@ import numpy.typing as npt
 from engine.device import choose_device, set_threads
 from engine.dictionary import Dictionary
 from engine.experiment import OnProgress, Progress, run
+from engine.features import keep_context
 from engine.job_process import end_with_parent
 from engine.runs import data_fingerprint, is_finished_run, save_run
 from engine.settings import Settings
@@ -38,6 +39,11 @@ class Task:
     dictionaries: tuple[Dictionary, ...]
 
 
+def features_folder(folder: Path) -> Path:
+    """Return where runs that are kept in `folder` share features that are slow to compute."""
+    return folder / "cache"
+
+
 def compare(
     data: TrainingData,
     priors: npt.NDArray[np.float64],
@@ -56,7 +62,7 @@ def compare(
     A run that is in `folder` already, from the same data, priors and settings, is kept as it is.
     `gold_labels` are what the method "supervised" learns from, and nothing else does.
     """
-    data = replace(data, cache=data.cache or folder / "cache")
+    data = replace(data, cache=data.cache or features_folder(folder))
     tasks = {
         method: Task(
             folder / f"{method}-seed{settings.seed}",
@@ -89,6 +95,8 @@ def train_all(
     One worker trains in this process, with the threads it has; a GPU is never shared.
     """
     waiting = [task for task in tasks if not is_trained(task)]
+    if not _keep_contexts(waiting, should_stop):
+        return
     if workers < 2 or len(waiting) < 2 or choose_device().type != "cpu":
         for task in waiting:
             if not (should_stop and should_stop()):
@@ -107,6 +115,22 @@ def train_all(
                 _relay(running, channel, stop, on_progress, should_stop)
             finally:
                 stop.set()  # when listening failed, the workers must not train to their end
+
+
+def _keep_contexts(tasks: Sequence[Task], should_stop: Callable[[], bool] | None) -> bool:
+    """Compute what frozen encoders see of the texts, once for all tasks; False when stopped."""
+    seen: set[tuple[object, ...]] = set()
+    for task in tasks:
+        settings, sentences = task.settings, task.data.sentences
+        key = (id(sentences), settings.encoder_name, settings.contextual_layer, task.data.cache)
+        if task.data.cache is None or key in seen:
+            continue
+        seen.add(key)
+        if not keep_context(
+            sentences, settings, choose_device(), task.data.cache, should_stop=should_stop
+        ):
+            return False
+    return True
 
 
 def is_trained(task: Task) -> bool:

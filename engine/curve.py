@@ -4,11 +4,11 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.comparison import Task, is_trained, train_all
+from engine.comparison import Task, features_folder, is_trained, train_all
 from engine.coverage import Coverage, measure_coverage
 from engine.dictionary import Dictionary, first_share
 from engine.distant import DistantLabels, dictionary_entities, label
-from engine.experiment import OnProgress, Progress, predict_documents
+from engine.experiment import OnProgress, Progress, predict_documents, run_context
 from engine.metrics import evaluate_documents
 from engine.priors import estimate_priors
 from engine.runs import load_run
@@ -63,6 +63,7 @@ def coverage_curve(
     folder: Path,
     *,
     gold: EntitiesByDocument | None = None,
+    cache: Path | None = None,
     workers: int = 1,
     on_progress: OnProgress | None = None,
     on_points: Callable[[list[Point]], None] | None = None,
@@ -71,18 +72,20 @@ def coverage_curve(
 ) -> list[Point]:
     """Return a point for each share, method and seed, and one for dictionary matching alone.
 
-    Shares are nested: 40 % begins with the phrases of 20 %. Cells that `folder` holds already are
+    Shares are nested: 40 % begins with the phrases of 20 %. What frozen encoders see of the text is
+    computed once and kept in `cache`, or in `folder`. Cells that `folder` holds already are
     not trained again. `on_points` gets the points of a share as soon as they are there. With
     `on_cell`, cells that cannot be trained are reported as failed and the others go on; without
     it, what is wrong with them is raised. When stopped, the points of whole shares come back.
     """
     points: list[Point] = []
+    cache = cache or features_folder(folder)
     for fraction in sorted(plan.fractions):
         share = [first_share(dictionary, fraction) for dictionary in dictionaries]
         labels = label(documents, share, plan.match)
         cells = _Cells(fraction, plan, on_cell)
         try:
-            tasks = _tasks(documents, share, plan, labels, folder / f"{fraction}")
+            tasks = _tasks(documents, share, plan, labels, folder / f"{fraction}", cache)
         except InputError as error:
             cells.fail(error)
             tasks = []
@@ -150,13 +153,14 @@ def _tasks(
     plan: CurvePlan,
     labels: DistantLabels,
     folder: Path,
+    cache: Path,
 ) -> list[Task]:
     data = make_training_data(documents, share, labels, plan.match)
     priors = estimate_priors(data.sentences, data.labels, data.types).values
     return [
         Task(
             folder / f"{method}-seed{seed}",
-            replace(data, cache=folder.parent / "cache"),
+            replace(data, cache=cache),
             priors,
             replace(plan.settings, method=method, seed=seed),
             tuple(share),
@@ -175,7 +179,8 @@ class _Scorer:
 
     def point_of(self, task: Task) -> Point:
         trained, settings = load_run(task.folder), task.settings
-        entities = predict_documents(trained, self.documents, task.folder.name)
+        context = run_context(trained, self.documents, task.data.cache)
+        entities = predict_documents(trained, self.documents, task.folder.name, context)
         seconds = sum(epoch.seconds for epoch in trained.history)
         return self.point(settings.method, settings.seed, entities, task.folder.name, seconds)
 

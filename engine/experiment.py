@@ -25,6 +25,7 @@ from engine.features import (
     EncodedInputs,
     Lexicon,
     Pretrained,
+    context_of,
     make_word_inputs,
     open_pretrained,
 )
@@ -41,8 +42,8 @@ from engine.settings import Settings
 from engine.tagger import BiLstmTagger, predict_probabilities
 from engine.text import Document, Entity
 from engine.training import Epoch, Schedule, fit
-from engine.training_data import TrainingData, check_data
-from engine.transformer import TransformerTagger
+from engine.training_data import TrainingData, check_data, tokens_of
+from engine.transformer import Features, TransformerTagger
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +147,18 @@ def run_supervised(
     return run(data, shares, replace(settings, method="supervised"), on_progress=on_progress)
 
 
-def probabilities(trained: Run, sentences: Sequence[Sequence[str]]) -> npt.NDArray[np.float32]:
-    """Return (tokens, classes) probabilities of new sentences."""
+def probabilities(
+    trained: Run, sentences: Sequence[Sequence[str]], context: Features | None = None
+) -> npt.NDArray[np.float32]:
+    """Return (tokens, classes) probabilities of new sentences.
+
+    `context` is what `run_context` returns for them, where it is known already.
+    """
     if not any(sentences):
         return np.zeros((0, len(trained.types) + 1), np.float32)
     data = TrainingData(sentences, np.zeros(0, np.int16), trained.types, trained.lexicon)
     device = _device_of(trained.taggers[0])
-    inputs = make_inputs(data, trained.settings, device, trained.pretrained)
+    inputs = make_inputs(data, trained.settings, device, trained.pretrained, context)
     return weigh(_predict(trained, inputs), trained.odds)
 
 
@@ -165,12 +171,28 @@ def _predict(trained: Run, inputs: WordInputs | EncodedInputs) -> npt.NDArray[np
     return np.concatenate([1 - by_type.max(axis=1, keepdims=True), by_type], axis=1)
 
 
+def run_context(trained: Run, documents: Sequence[Document], cache: Path | None) -> Features | None:
+    """Return the contextual features of the documents that the run looks at, kept in `cache`.
+
+    None for a run that looks at none.
+    """
+    device = _device_of(trained.taggers[0])
+    sentences = tokens_of(documents)
+    return context_of(sentences, trained.settings, device, trained.pretrained, cache=cache)
+
+
 def predict_documents(
-    trained: Run, documents: Sequence[Document], run_id: str = ""
+    trained: Run,
+    documents: Sequence[Document],
+    run_id: str = "",
+    context: Features | None = None,
 ) -> dict[str, tuple[Entity, ...]]:
-    """Return what a run finds in the documents, by document id."""
-    sentences = [s.tokens for document in documents for s in document.sentences]
-    probs = probabilities(trained, sentences)
+    """Return what a run finds in the documents, by document id.
+
+    `context` is what `run_context` returns for them, where it is known already.
+    """
+    sentences = tokens_of(documents)
+    probs = probabilities(trained, sentences, context)
     found = iter(predictions(probs, sentence_bounds(sentences), trained.types))
     return {
         document.id: predicted_entities(
@@ -188,13 +210,19 @@ def make_inputs(
     settings: Settings,
     device: torch.device,
     pretrained: Pretrained | None = None,
+    context: Features | None = None,
 ) -> WordInputs | EncodedInputs:
-    """Return what the encoder sees of the sentences; `pretrained` if that is open already."""
+    """Return what the encoder sees of the sentences.
+
+    `pretrained` and `context` are made by the settings where they are not at hand.
+    """
     pretrained = pretrained or open_pretrained(settings)
     if settings.encoder == "transformer":
         return EncodedInputs(data.sentences, settings, device, pretrained)
+    if context is None:
+        context = context_of(data.sentences, settings, device, pretrained, cache=data.cache)
     return make_word_inputs(
-        data.sentences, data.lexicon, settings, device, pretrained=pretrained, cache=data.cache
+        data.sentences, data.lexicon, settings, device, pretrained=pretrained, context=context
     )
 
 

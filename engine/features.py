@@ -1,6 +1,6 @@
 """Tokens become what a tagger sees: word vectors, characters, casing, lexicon bits, context."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,8 @@ from engine.encoders import load_encoder, longest_window
 from engine.lexicon import lexicon_bits
 from engine.settings import MatchOptions, Settings
 from engine.subwords import SubwordBatch, SubwordInputs
-from engine.transformer import cached_features, contextual_features, features_key
+from engine.text import InputError
+from engine.transformer import Features, Stopped, cached_features, contextual_features, features_key
 from engine.vectors import VectorTable, open_vectors
 from engine.word_shapes import casing_classes, character_ids
 
@@ -85,9 +86,14 @@ class Pretrained:
     encoder: "tuple[PreTrainedModel, PreTrainedTokenizerFast] | None" = None
 
 
+def has_context(settings: Settings) -> bool:
+    """Return whether the network sees a hidden layer of a frozen transformer."""
+    return settings.encoder == "bilstm" and settings.contextual_layer > 0
+
+
 def has_encoder(settings: Settings) -> bool:
     """Return whether a transformer is part of the network, fine-tuned or frozen."""
-    return settings.encoder == "transformer" or settings.contextual_layer > 0
+    return settings.encoder == "transformer" or has_context(settings)
 
 
 def open_pretrained(settings: Settings) -> Pretrained:
@@ -110,9 +116,9 @@ def make_word_inputs(
     device: torch.device,
     *,
     pretrained: Pretrained,
-    cache: Path | None = None,
+    context: Features | None = None,
 ) -> WordInputs:
-    """Return all that a BiLSTM sees of the sentences; contextual features are kept in `cache`."""
+    """Return all that a BiLSTM sees of the sentences; `context` is what `context_of` returns."""
     words, word_ids = distinct_words(sentences)
     return WordInputs(
         sentences,
@@ -121,7 +127,7 @@ def make_word_inputs(
         casing_classes(words),
         word_ids=word_ids,
         bits=_lexicon_extras(sentences, lexicon, settings),
-        context=_context(sentences, settings, device, pretrained, cache),
+        context=context,
         device=device,
     )
 
@@ -157,28 +163,67 @@ def distinct_words(sentences: Tokens) -> tuple[list[str], npt.NDArray[np.int32]]
     return list(number), np.array(ids, dtype=np.int32)
 
 
-def _context(
+def context_of(
     sentences: Tokens,
     settings: Settings,
     device: torch.device,
     pretrained: Pretrained,
-    cache: Path | None,
-) -> npt.NDArray[np.float16] | None:
-    """One hidden layer of a frozen transformer, a row a token; None when not asked for."""
-    if settings.contextual_layer == 0:
+    *,
+    cache: Path | None = None,
+    on_share: Callable[[float], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Features | None:
+    """Return a hidden layer of the frozen transformer, a row a token; None when not asked for.
+
+    With `cache`, a folder, it is computed once for a corpus. Raises Stopped when stopped.
+    """
+    if not has_context(settings):
         return None
     assert pretrained.encoder is not None
     encoder, tokenizer = pretrained.encoder
+    layer, last = settings.contextual_layer, encoder.config.num_hidden_layers
+    if layer > last:
+        raise InputError(
+            f"contextual_layer is {layer}, and {settings.encoder_name} has {last} layers. Choose "
+            "one of them, or 0 for none"
+        )
     window = min(settings.encoder_window, longest_window(encoder, tokenizer))
     inputs = SubwordInputs(sentences, tokenizer, window=window, stride=settings.encoder_stride)
 
-    def compute() -> npt.NDArray[np.float16]:
-        layer = settings.contextual_layer
-        return contextual_features(inputs, encoder, layer=layer, device=device)
+    def compute() -> Features:
+        return contextual_features(
+            inputs, encoder, layer=layer, device=device, on_share=on_share, should_stop=should_stop
+        )
 
     if cache is None:
         return compute()
-    return cached_features(cache, features_key(inputs, encoder, settings.contextual_layer), compute)
+    return cached_features(cache, features_key(inputs, encoder, layer), compute)
+
+
+def keep_context(
+    sentences: Tokens,
+    settings: Settings,
+    device: torch.device,
+    cache: Path,
+    *,
+    on_share: Callable[[float], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> bool:
+    """Leave the contextual features of the sentences in `cache`; False when stopped on the way.
+
+    Runs that train side by side find them there, where each would compute them all.
+    """
+    if not has_context(settings):
+        return True
+    pretrained = Pretrained(open_vectors("none"), load_encoder(settings.encoder_name))
+    try:
+        context_of(
+            sentences, settings, device, pretrained,
+            cache=cache, on_share=on_share, should_stop=should_stop,
+        )  # fmt: skip
+    except Stopped:
+        return False
+    return True
 
 
 def _lexicon_extras(

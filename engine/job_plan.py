@@ -175,15 +175,25 @@ def needed_bytes(project: Project, request: Request) -> int:
     weights = (tasks + 9 * side_by_side(tasks)) * _weight_bytes(settings)
     # A confidence a token, and a row of some 200 bytes for one token in ten.
     per_token = 24 * tasks + (384 * 2 if settings.contextual_layer else 0)
-    return weights + per_token * tokens + 10 * _MB
+    return weights + tasks * _frozen_bytes(settings) + per_token * tokens + 10 * _MB
+
+
+def _frozen_bytes(settings: Settings) -> int:
+    """A run takes its frozen encoder along, unless that comes with Glossa."""
+    is_kept = settings.contextual_layer and settings.encoder_name != "minilm"
+    return _encoder_bytes(settings) if is_kept and settings.encoder == "bilstm" else 0
+
+
+def _encoder_bytes(settings: Settings) -> int:
+    if settings.encoder_name == "minilm":
+        return _MINILM_BYTES
+    files = list(Path(settings.encoder_name).glob("*.safetensors"))
+    return sum(path.stat().st_size for path in files) or _UNKNOWN_ENCODER_BYTES
 
 
 def _weight_bytes(settings: Settings) -> int:
     if settings.encoder == "transformer":
-        if settings.encoder_name == "minilm":
-            return _MINILM_BYTES
-        files = list(Path(settings.encoder_name).glob("*.safetensors"))
-        return sum(path.stat().st_size for path in files) or _UNKNOWN_ENCODER_BYTES
+        return _encoder_bytes(settings)
     inputs = 150 + (384 if settings.contextual_layer else 0)
     return 4 * 8 * settings.hidden_size * (inputs + settings.hidden_size)
 

@@ -1,5 +1,6 @@
 """A few batches of each method become its speed, so that a training can be timed beforehand."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.batches import sentence_bounds
+from engine.device import choose_device
 from engine.experiment import Progress, run
+from engine.features import context_of, has_context, open_pretrained
 from engine.settings import Settings
 from engine.training_data import TrainingData
 
@@ -19,12 +22,18 @@ def measure_speeds(
 ) -> dict[tuple[str, str], float]:
     """Return the tokens a second of each (method, stage), from two short epochs of each.
 
-    The weights are thrown away; priors do not matter for speed and are those of the labels.
+    The weights are thrown away; priors do not matter for speed and are those of the labels. What a
+    frozen encoder takes to look at the text is the stage ("", "prepare").
     """
     sample = sample_sentences(data, _STEPS[settings.encoder] * settings.batch_size, settings.seed)
     shares = np.bincount(sample.labels, minlength=len(data.types) + 1) / len(sample.labels)
     short = replace(settings, epochs=2, confidence_epochs=2, confidence_folds=0, confidence_seeds=1)
     speeds: dict[tuple[str, str], float] = {}
+    if has_context(settings):
+        pretrained = open_pretrained(settings)
+        began = time.perf_counter()
+        context_of(sample.sentences, settings, choose_device(), pretrained)
+        speeds["", "prepare"] = len(sample.labels) / (time.perf_counter() - began)
 
     def heard(progress: Progress) -> None:
         # The second epoch overwrites the first, in which memory was still being found.

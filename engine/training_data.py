@@ -43,7 +43,7 @@ def make_training_data(
     """
     are_given = {document.tokens_given for document in documents} == {True}
     lexicon = Lexicon(tuple(dictionaries), MATCH_PRESETS[preset], labels.types, are_given)
-    sentences = [s.tokens for document in documents for s in document.sentences]
+    sentences = tokens_of(documents)
     if not accepted and not rejected:
         return TrainingData(sentences, labels.labels, labels.types, lexicon)
     corrected = correct_labels(documents, labels, accepted or {}, rejected or {})
@@ -54,6 +54,11 @@ def make_training_data(
         lexicon,
         known_negatives=corrected.known_negatives,
     )
+
+
+def tokens_of(documents: Sequence[Document]) -> list[Sequence[str]]:
+    """Return the tokens of every sentence of the documents, in order."""
+    return [s.tokens for document in documents for s in document.sentences]
 
 
 def complete_labels(

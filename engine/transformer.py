@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 Features = npt.NDArray[np.floating]
 
 _FEATURES_VERSION = 1  # raised when the same inputs would give other features
+_MOST_KEPT = 3  # corpora whose features are kept in one folder; those used last
+
+
+class Stopped(Exception):
+    """Someone asked to stop before the features were there."""
 
 
 class TransformerTagger(torch.nn.Module):
@@ -56,21 +61,30 @@ def contextual_features(
     batch_tokens: int = 2048,
     device: torch.device | str = "cpu",
     dtype: npt.DTypeLike = np.float16,
+    on_share: Callable[[float], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
 ) -> Features:
     """Return each token's vector in one hidden layer of the frozen encoder: (tokens, dim).
 
     layer: as in `hidden_states`; 0 = the embeddings, num_hidden_layers = the last.
     batch_tokens: the most sub-words read at once, padding included.
+    on_share: hears how much is done, 0 to 1. Raises Stopped when `should_stop` says so.
     """
     _check_layer(encoder, layer)
     features = np.zeros((inputs.token_count, encoder.config.hidden_size), dtype=dtype)
     encoder.to(device)  # type: ignore[arg-type]  # transformers narrows what torch accepts
+    done = 0
     with _frozen(encoder), torch.inference_mode():
         for sentences in _buckets(inputs.sentence_sizes, batch_tokens):
+            if should_stop and should_stop():
+                raise Stopped
             batch = inputs.batch(sentences)
             if len(batch.tokens):
                 vectors = pool(_hidden_layer(encoder, batch.to(device), layer), batch.to(device))
                 features[batch.tokens.numpy()] = vectors.cpu().numpy()
+            done += len(batch.tokens)
+            if on_share:
+                on_share(done / max(inputs.token_count, 1))
     return features
 
 
@@ -87,16 +101,27 @@ def features_key(inputs: SubwordInputs, encoder: "PreTrainedModel", layer: int) 
 def cached_features(folder: Path, key: str, compute: Callable[[], Features]) -> Features:
     """Return the features stored under `key`, mapped from disk and read-only.
 
-    They are computed and stored first when they are not there, or the file is damaged.
+    They are computed and stored first when they are not there, or the file is damaged. Those of
+    texts that have changed since are deleted: they are large.
     """
     path = folder / f"features-{key}.npy"
     stored = _mapped(path)
     if stored is None:
+        features = compute()
         with written_whole(path) as out:
-            np.save(out, compute(), allow_pickle=False)
+            np.save(out, features, allow_pickle=False)
         stored = _mapped(path)
     assert stored is not None, f"{path} was written whole and cannot be read"
+    with suppress(OSError):  # the folder may be read-only, and the file open elsewhere
+        path.touch()
+        _delete_unused(folder)
     return stored
+
+
+def _delete_unused(folder: Path) -> None:
+    kept = sorted(folder.glob("features-*.npy"), key=lambda path: -path.stat().st_mtime_ns)
+    for path in kept[_MOST_KEPT:]:
+        path.unlink(missing_ok=True)
 
 
 def _mapped(path: Path) -> Features | None:

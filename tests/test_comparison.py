@@ -12,12 +12,15 @@ import pytest
 import torch
 
 from engine import comparison
-from engine.comparison import compare
+from engine.comparison import compare, features_folder
 from engine.device import set_threads
-from engine.experiment import probabilities
+from engine.experiment import probabilities, run_context
 from engine.job_process import is_alive, process_of
 from engine.runs import load_run
 from engine.text import InputError
+from engine.tokenization import make_tokenized_document
+from engine.transformer import contextual_features
+from tests.test_encoders import save_tiny_bert
 from tests.test_experiment import SMALL, Planted
 
 METHODS = ("mpn", "mpu", "conf_mpu")
@@ -210,3 +213,52 @@ def test_workers_end_with_their_parent(tmp_path):
     while is_alive(worker) and time.monotonic() < until:
         time.sleep(0.02)
     assert not is_alive(worker)
+
+
+# ---- what a frozen encoder sees -------------------------------------------------------------
+
+
+@pytest.fixture
+def looking(tmp_path):
+    """Settings of a network that looks at a layer of a frozen encoder."""
+    return replace(SMALL, contextual_layer=1, encoder_name=str(save_tiny_bert(tmp_path / "bert")))
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """Every time that features are computed in this process."""
+    calls = []
+
+    def compute(inputs, *arguments, **options):
+        if inputs.token_count > 1:  # a run that is loaded looks at one token, for sizes
+            calls.append(inputs.token_count)
+        return contextual_features(inputs, *arguments, **options)
+
+    monkeypatch.setattr("engine.features.contextual_features", compute)
+    return calls
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_context_is_computed_once_for_all_methods_and_their_predictions(
+    planted, looking, computed, tmp_path, workers
+):
+    folder = tmp_path / "runs"
+    folders = compare(
+        planted.data, planted.priors, looking, ("mpn", "mpu"), folder, workers=workers
+    )
+    kept = list(features_folder(folder).glob("features-*.npy"))
+    written = [path.stat().st_ino for path in kept]
+    document = make_tokenized_document("all", planted.sentences)
+    for run_folder in folders.values():
+        trained = load_run(run_folder)
+        assert len(run_context(trained, [document], features_folder(folder))) == len(planted.labels)
+    assert computed == [len(planted.labels)]
+    assert [path.stat().st_ino for path in kept] == written  # nor did a worker write it anew
+
+
+def test_a_comparison_that_is_stopped_at_once_computes_no_context(planted, looking, tmp_path):
+    compare(
+        planted.data, planted.priors, looking, ("mpn",), tmp_path / "runs", should_stop=lambda: True
+    )
+    assert not list((tmp_path / "runs").rglob("*.npy"))
+    assert not (tmp_path / "runs" / "mpn-seed0").exists()

@@ -93,3 +93,14 @@ def test_a_transformer_needs_room_for_its_checkpoints(project):
     large = needed_bytes(project, tiny_request(encoder="transformer"))
     assert small < 20_000_000
     assert 800_000_000 < large < 1_200_000_000
+
+
+def test_a_frozen_encoder_of_ones_own_takes_room_in_every_run(project, tmp_path):
+    (tmp_path / "encoder").mkdir()
+    (tmp_path / "encoder" / "model.safetensors").write_bytes(bytes(1_000_000))
+
+    def needed(name):
+        settings = TINY | {"contextual_layer": 1, "encoder_name": name}
+        return needed_bytes(project, tiny_request(methods=("mpn", "mpu"), settings=settings))
+
+    assert needed(str(tmp_path / "encoder")) == needed("minilm") + 2 * 1_000_000

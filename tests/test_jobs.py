@@ -22,8 +22,10 @@ from engine.job_process import Process, host_name, is_alive, process_of, start_p
 from engine.job_reports import Report, Superseded, open_report
 from engine.job_store import job_from, job_row, reading_jobs, set_process, writing_jobs
 from engine.text import InputError
+from engine.transformer import contextual_features
 from engine.workspace import duplicate_project
 from tests.small_project import PRIORS, TINY, make_small_project, source, tiny_request
+from tests.test_encoders import save_tiny_bert
 
 LONG = {"epochs": 100_000}
 
@@ -498,6 +500,28 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(project):
 
 
 # ---- what jobs do ---------------------------------------------------------------------------
+
+
+def test_runs_of_a_project_share_what_a_frozen_encoder_sees(project, tmp_path, monkeypatch):
+    computed, stages = [], []
+
+    def compute(inputs, *arguments, **options):
+        if inputs.token_count > 1:  # a run that is loaded looks at one token, for sizes
+            computed.append(inputs.token_count)
+        return contextual_features(inputs, *arguments, **options)
+
+    def progress(self, _of=Report.progress, **columns):
+        stages.append(columns.get("stage"))
+        _of(self, **columns)
+
+    monkeypatch.setattr("engine.features.contextual_features", compute)
+    monkeypatch.setattr(Report, "progress", progress)
+    encoder = {"contextual_layer": 1, "encoder_name": str(save_tiny_bert(tmp_path))}
+    for seed in (0, 1):
+        assert done_here(project, tiny_request(settings=encoder, seed=seed)).state == "done"
+    assert len(computed) == 1
+    assert stages.count("context") == 2
+    assert len(list((project.folder / "cache" / "context").iterdir())) == 1
 
 
 def test_a_probe_makes_an_estimate_possible(project):

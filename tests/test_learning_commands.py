@@ -110,6 +110,15 @@ def test_epochs_of_a_resumed_run_and_of_the_next_share_all_count(monkeypatch):
     assert "7/7" in terminal.getvalue()
 
 
+def test_train_tells_how_far_the_frozen_encoder_is(capsys, folder, tmp_path):
+    code, _, err = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *SMALL,
+                       "contextual_layer=1", "--methods", "mpn", "--out",
+                       tmp_path / "r")  # fmt: skip
+    assert code == 0
+    assert re.search(r"^Encoding: [\d,]+ tokens done$", err, re.M)
+    assert len(list((tmp_path / "r" / "cache").glob("features-*.npy"))) == 1
+
+
 def test_ctrl_c_keeps_the_finished_epochs_and_the_same_command_goes_on(folder, tmp_path):
     command = [sys.executable, "-m", "engine", "train", str(folder / "text.jsonl"),
                *dictionaries(), "--preset", "quick", "--set", "epochs=400", "hidden_size=16",
@@ -171,6 +180,7 @@ def test_curve_writes_a_point_for_every_cell_and_resumes(capsys, folder, tmp_pat
         (["--set", "tau=0.5"], '"tau" is not a setting'),
         (["--set", "confidence_threshold=1.7"], "must be in [0, 1], got 1.7"),
         (["--set", "epochs=many"], "expected int, got 'many'"),
+        (["--set", "contextual_layer=9"], "contextual_layer is 9, and minilm has 6 layers."),
         (["--methods", "best"], '"best" is not one of'),
         (["--methods", ","], "names none"),
         (

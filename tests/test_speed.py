@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from engine.speed import measure_speeds, sample_sentences
+from tests.test_encoders import save_tiny_bert
 from tests.test_experiment import SMALL, Planted
 
 
@@ -14,6 +15,14 @@ def test_a_speed_is_measured_of_every_stage():
         ("conf_mpu", "training"),
     }
     assert all(speed > 0 for speed in speeds.values())
+
+
+def test_what_a_frozen_encoder_takes_is_measured_too(tmp_path):
+    encoder = str(save_tiny_bert(tmp_path))
+    settings = replace(SMALL, contextual_layer=1, encoder_name=encoder)
+    speeds = measure_speeds(Planted(sentence_count=60).data, settings, ("mpn",))
+    assert set(speeds) == {("", "prepare"), ("mpn", "training")}
+    assert speeds["", "prepare"] > 0
 
 
 def test_a_sample_has_labels_of_every_type():

@@ -1,3 +1,4 @@
+import time
 from contextlib import nullcontext
 
 import numpy as np
@@ -12,6 +13,7 @@ from engine import device
 from engine.encoders import load_encoder
 from engine.subwords import SubwordInputs, pool
 from engine.transformer import (
+    Stopped,
     TransformerTagger,
     cached_features,
     contextual_features,
@@ -180,6 +182,27 @@ def test_cached_features_are_made_again_when_the_file_is_damaged(tmp_path, kept)
     path.write_bytes(path.read_bytes()[:kept])
     made_again = cached_features(tmp_path, "key", lambda: np.ones((2, 3)))
     np.testing.assert_array_equal(made_again, np.ones((2, 3)))
+
+
+def test_features_of_the_three_texts_that_were_used_last_are_kept(tmp_path):
+    for key in "abca":  # a is used again after c
+        cached_features(tmp_path, key, lambda: np.zeros((2, 3)))
+        time.sleep(0.01)  # times of files have grains
+    cached_features(tmp_path, "d", lambda: np.zeros((2, 3)))
+    kept = sorted(path.name for path in tmp_path.iterdir())
+    assert kept == ["features-a.npy", "features-c.npy", "features-d.npy"]
+
+
+def test_contextual_features_tell_how_far_they_are_and_stop_when_asked(encoder, inputs):
+    shares = []
+    contextual_features(inputs, encoder, layer=1, batch_tokens=16, on_share=shares.append)
+    assert len(shares) > 2 and shares == sorted(shares) and shares[-1] == 1
+    with pytest.raises(Stopped):
+        contextual_features(
+            inputs, encoder, layer=1, batch_tokens=16, on_share=shares.append,
+            should_stop=lambda: shares[-1] < 1 and shares[-1] > 0,
+        )  # fmt: skip
+    assert shares[-1] < 1
 
 
 def test_features_key_changes_with_layer_text_and_weights(tmp_path):

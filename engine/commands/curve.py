@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from engine import console
+from engine.commands.context import watch_context
 from engine.commands.epoch_lines import NAMES, EpochLines, epochs_of_all
 from engine.commands.inputs import (
     match_preset,
@@ -23,9 +24,11 @@ from engine.commands.train import (
     make_settings,
     parse_methods,
 )
+from engine.comparison import features_folder
 from engine.curve import CurvePlan, Point, coverage_curve
 from engine.files import written_whole
 from engine.text import InputError
+from engine.training_data import tokens_of
 
 
 def curve_command(options: argparse.Namespace) -> None:
@@ -55,18 +58,22 @@ def curve_command(options: argparse.Namespace) -> None:
     times = len(plan.fractions) * len(plan.seeds)
     types = len({name for of in dictionaries for name in of.types})
     epochs = epochs_of_all(plan.methods, plan.settings, types=types, times=times)
-    with stopped_by_keyboard() as should_stop, EpochLines(epochs) as lines:
-        coverage_curve(
-            corpus.documents,
-            dictionaries,
-            plan,
-            Path(f"{options.out}.runs"),
-            gold=gold,
-            workers=options.workers,
-            on_progress=lines,
-            on_points=on_points,
-            should_stop=should_stop,
-        )
+    folder = Path(f"{options.out}.runs")
+    with stopped_by_keyboard() as should_stop:
+        sentences = tokens_of(corpus.documents)
+        watch_context(sentences, plan.settings, features_folder(folder), should_stop)
+        with EpochLines(epochs) as lines:
+            coverage_curve(
+                corpus.documents,
+                dictionaries,
+                plan,
+                folder,
+                gold=gold,
+                workers=options.workers,
+                on_progress=lines,
+                on_points=on_points,
+                should_stop=should_stop,
+            )
     end_if_stopped(should_stop())
     say_points(points, has_gold=gold is not None)
     say(f"\nWrote {len(points):,} points to {options.out}; its runs are in {options.out}.runs.")

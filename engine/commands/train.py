@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine import console
+from engine.commands.context import watch_context
 from engine.commands.epoch_lines import NAMES, EpochLines, epochs_of_all
 from engine.commands.inputs import (
     match_preset,
@@ -20,10 +21,10 @@ from engine.commands.inputs import (
 )
 from engine.commands.keyboard import STOPPED, stopped_by_keyboard
 from engine.commands.terminal import heading, note_all, say
-from engine.comparison import compare
+from engine.comparison import compare, features_folder
 from engine.device import choose_device
 from engine.distant import dictionary_entities, label
-from engine.experiment import predict_documents
+from engine.experiment import predict_documents, run_context
 from engine.formats import write_corpus
 from engine.metrics import Scores, compare_entities, evaluate_documents, overall
 from engine.priors import Priors, estimate_priors, given_priors
@@ -63,25 +64,30 @@ def train_command(options: argparse.Namespace) -> None:
     note_all([*priors.notes, *data_warnings(data)])
     _say_plan(data, priors, settings)
     epochs = epochs_of_all(methods, settings, types=len(data.types))
-    with stopped_by_keyboard() as should_stop, EpochLines(epochs) as lines:
-        folders = compare(
-            data,
-            priors.values,
-            settings,
-            methods,
-            Path(options.out),
-            dictionaries=dictionaries,
-            gold_labels=_gold_labels(methods, corpus, gold, data),
-            workers=options.workers,
-            on_progress=lines,
-            should_stop=should_stop,
-        )
+    cache = features_folder(Path(options.out))
+    with stopped_by_keyboard() as should_stop:
+        watch_context(data.sentences, settings, cache, should_stop)
+        with EpochLines(epochs) as lines:
+            folders = compare(
+                data,
+                priors.values,
+                settings,
+                methods,
+                Path(options.out),
+                dictionaries=dictionaries,
+                gold_labels=_gold_labels(methods, corpus, gold, data),
+                workers=options.workers,
+                on_progress=lines,
+                should_stop=should_stop,
+            )
     end_if_stopped(should_stop())
     found: dict[str, EntitiesByDocument] = {
         "dictionary": dictionary_entities(labels, corpus.documents)
     }
     for method, folder in folders.items():
-        predicted = predict_documents(load_run(folder), corpus.documents, folder.name)
+        trained = load_run(folder)
+        context = run_context(trained, corpus.documents, cache)
+        predicted = predict_documents(trained, corpus.documents, folder.name, context)
         write_corpus(replace(corpus, entities=predicted), folder / "predictions.csv")
         found[method] = predicted
         if gold is not None:

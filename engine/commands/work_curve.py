@@ -4,7 +4,12 @@ from collections.abc import Hashable
 from dataclasses import asdict
 
 from engine.commands.work_pace import Pace
-from engine.commands.work_setup import Work, read_and_label
+from engine.commands.work_setup import (
+    Work,
+    context_folder,
+    keep_project_context,
+    read_and_label,
+)
 from engine.curve import Cell, CurvePlan, Point, coverage_curve
 from engine.device import choose_device
 from engine.experiment import Progress
@@ -12,12 +17,15 @@ from engine.job_plan import epochs_of, side_by_side
 from engine.job_requests import CurveRequest, settings_of
 from engine.job_results import curve_cells, curve_points
 from engine.text import InputError
+from engine.training_data import tokens_of
 
 
 def curve_job(work: Work, request: CurveRequest) -> bool:
     """Train the cells that have no point yet; False when stopped on the way."""
     labeled = read_and_label(work)
     settings, device = settings_of(request), choose_device().type
+    if not keep_project_context(work, tokens_of(labeled.corpus.documents), settings):
+        return False
     gold = work.project.gold(labeled.corpus)
     workers = side_by_side(len(request.methods) * len(request.seeds), device)
     listener = _Listener(work, request, len(labeled.labels.types), workers)
@@ -30,6 +38,7 @@ def curve_job(work: Work, request: CurveRequest) -> bool:
         ),
         work.report.job.folder,
         gold=gold.entities if gold else None,
+        cache=context_folder(work.project),
         workers=workers,
         on_progress=listener.hear,
         on_points=listener.store,

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands.terminal import note_all
-from engine.commands.work_setup import Labeled, Work, predict_corpus, write_predictions
+from engine.commands.work_setup import (
+    Labeled,
+    Work,
+    context_folder,
+    predict_corpus,
+    write_predictions,
+)
 from engine.distant import dictionary_entities
 from engine.job_results import PREDICTIONS
 from engine.metrics import Evaluation, Scores, evaluate_documents
@@ -38,7 +44,7 @@ def predict_all(work: Work, labeled: Labeled, folders: Mapping[str, Path]) -> bo
             )
 
         on_share(0.0)
-        found = predict_corpus(work, folder, corpus, on_share)
+        found = predict_corpus(work, folder, corpus, on_share, context_folder(work.project))
         if found is None:
             return False
         write_predictions(folder / PREDICTIONS, corpus, with_phrases(found, matched))

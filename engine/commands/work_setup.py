@@ -6,17 +6,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.commands.predict import groups
+from engine.device import choose_device
 from engine.dictionary import Dictionary
 from engine.distant import DistantLabels, label
-from engine.experiment import OnProgress, predict_documents
+from engine.experiment import OnProgress, predict_documents, run_context
+from engine.features import Tokens, has_context, keep_context
 from engine.formats import write_corpus
 from engine.job_plan import Speed, machine_name, network_key
 from engine.job_reports import Report
 from engine.labels_cache import kept_labels
 from engine.project import Project
+from engine.project_files import CACHE
 from engine.runs import load_run
 from engine.settings import Settings
 from engine.text import Corpus, Entity, InputError
+from engine.training_data import tokens_of
+
+_REPORT_SECONDS = 0.5  # between two reports of how far something is
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +65,54 @@ def read_and_label(work: Work) -> Labeled:
     return Labeled(corpus, dictionaries, labels, len(labels.labels))
 
 
+def context_folder(project: Project) -> Path:
+    """Return where the runs of a project share what frozen encoders see of its text."""
+    return project.folder / CACHE / "context"
+
+
+def keep_project_context(work: Work, sentences: Tokens, settings: Settings) -> bool:
+    """Have the frozen encoder, if there is one, look at the text; False when stopped on the way."""
+    if not has_context(settings):
+        return True
+    watch, heard = Stopwatch(), 0.0
+
+    def on_share(share: float) -> None:
+        nonlocal heard
+        if watch.seconds - heard > _REPORT_SECONDS:
+            heard = watch.seconds
+            work.report.progress(seconds_left=heard / share - heard)
+
+    work.report.progress(stage="context")
+    folder = context_folder(work.project)
+    return keep_context(
+        sentences, settings, choose_device(), folder,
+        on_share=on_share, should_stop=work.should_stop,
+    )  # fmt: skip
+
+
 def predict_corpus(
-    work: Work, folder: Path, corpus: Corpus, on_share: Callable[[float], None]
+    work: Work,
+    folder: Path,
+    corpus: Corpus,
+    on_share: Callable[[float], None],
+    cache: Path | None = None,
 ) -> dict[str, tuple[Entity, ...]] | None:
-    """Return what the run in `folder` finds, some documents at a time; None when stopped."""
+    """Return what the run in `folder` finds, some documents at a time; None when stopped.
+
+    `cache` is where the features of the corpus are kept, if it is one that was trained on.
+    """
     trained = load_run(folder)
+    context = run_context(trained, corpus.documents, cache) if cache else None
     entities: dict[str, tuple[Entity, ...]] = {}
+    begin = 0
     for group in groups(corpus.documents):
         if work.should_stop():
             return None
-        entities |= predict_documents(trained, group, work.report.job.id)
+        end = begin + sum(map(len, tokens_of(group)))
+        rows = None if context is None else context[begin:end]
+        entities |= predict_documents(trained, group, work.report.job.id, rows)
         on_share(len(entities) / len(corpus.documents))
+        begin = end
     return entities
 
 

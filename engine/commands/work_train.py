@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import chain
 from typing import Any
 
@@ -16,6 +16,8 @@ from engine.commands.work_setup import (
     Labeled,
     Stopwatch,
     Work,
+    context_folder,
+    keep_project_context,
     read_and_label,
     write_speeds,
 )
@@ -53,10 +55,13 @@ def train_job(work: Work, request: TrainRequest) -> bool:
     settings = settings_of(request)
     labeled = read_and_label(work)
     data = _training_data(work, request, labeled)
+    data = replace(data, cache=context_folder(work.project))
     priors = _priors(work, request, data)
     notes = [*priors.notes, *data_warnings(data)]
     work.report.fact("notes", notes)
     note_all(notes)
+    if not keep_project_context(work, data.sentences, settings):
+        return False
     device = choose_device().type
     prepared = Speed("", "prepare", labeled.tokens / watch.seconds)
     _recall_epochs(work, request, data)

@@ -27,7 +27,12 @@ ENDS = {
     "stopping": "Stopping",
 }
 
-STAGES = {"reading": "reading the text", "labels": "matching", "priors": "estimating priors"}
+STAGES = {
+    "reading": "reading the text",
+    "labels": "matching",
+    "priors": "estimating priors",
+    "context": "looking at the text with the frozen encoder",
+}
 
 
 def show(project: Project, job: Job) -> None:

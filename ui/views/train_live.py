@@ -20,6 +20,7 @@ STAGES = {  # what a job does, by the stage it reports
     "labels": "Matching the dictionaries",
     "prepare": "Reading, matching, estimating priors",
     "priors": "Estimating the priors",
+    "context": "Looking at the text with the frozen encoder",
     "confidence": "Learning how likely each token is an entity",
     "training": "Training",
     "predict": "Finding entities and scoring them",
