@@ -11,15 +11,16 @@ in the output: the method `supervised`, and `--priors true`.
   --lexicon     overrides the track's choice (the paper's Table 4 takes the lexicon away)
   --priors      overrides it, too
 
-Settings begin at the "paper" preset, with the paper's gamma for each data set, at a faster pace (a
-quarter of its epochs, a higher learning rate; --pace paper is the paper's own); --set changes any
-of them. --epochs is for both steps of Conf-MPU unless --confidence-epochs says otherwise. The table
-gives the mean over seeds and the standard deviation; the curve (--curve-every) is measured, and
-nothing is ever chosen by it.
+Settings begin at a preset, and --set changes any of them. The clean track's is "balanced", what a
+user gets. The paper track's is "paper", with the paper's gamma for each data set, at a faster pace
+(a quarter of its epochs, a higher learning rate; --pace paper is the paper's own). --epochs is for
+both steps of Conf-MPU unless --confidence-epochs says otherwise. The table gives the mean over
+seeds and the standard deviation; the curve (--curve-every) is measured, and nothing is ever chosen
+by it.
 
     python -m bench.quality bc5cdr_big --track clean --method conf_mpu --encoder bilstm
                             [--epochs N] [--confidence-epochs N] [--seeds 1,2,3]
-                            [--pace fast|paper]
+                            [--preset quick|balanced|paper] [--pace fast|paper]
                             [--set name=value ...] [--lexicon none|dictionary|paper]
                             [--priors estimated|true|paper|authors] [--score FILE ...]
                             [--curve-every N] [--confidence-file FILE] [--threads N] [--data DIR]
@@ -57,6 +58,7 @@ from engine.experiment import (
     make_tagger,
     probabilities,
     run,
+    run_context,
     run_supervised,
     schedule,
 )
@@ -66,7 +68,15 @@ from engine.formats.benchmark import read_columns
 from engine.metrics import NONE, Scores, SpansBySentence, evaluate
 from engine.priors import Priors, estimate_priors, given_priors, true_priors
 from engine.runs import data_fingerprint
-from engine.settings import BASELINES, ENCODERS, MATCH_PRESETS, METHODS, Settings, training_settings
+from engine.settings import (
+    BASELINES,
+    ENCODERS,
+    MATCH_PRESETS,
+    METHODS,
+    TRAINING_PRESETS,
+    Settings,
+    training_settings,
+)
 from engine.tagger import predict_probabilities
 from engine.text import InputError, Span, classes_from_spans, spans_from_tags
 from engine.tokenization import make_tokenized_document
@@ -90,6 +100,7 @@ PACES: dict[str, dict[str, float]] = {
 PUBLISHED_PRIORS = {"paper": PAPER, "authors": AUTHORS}
 PRIOR_SOURCES = ("estimated", "true", *PUBLISHED_PRIORS)
 TRACK_PRIORS = {"clean": "estimated", "paper": "authors"}
+TRACK_PRESETS = {"clean": "balanced", "paper": "paper"}
 PRIOR_SEED = 0
 ALL = "all types"
 CURVE_METHODS = ("mpn", "mpu", "conf_mpu", "early_stopped")  # one tagger, and a checkpoint
@@ -183,29 +194,41 @@ def choose_priors(source: str, setting: str, data: TrainingData, gold: np.ndarra
 
 
 def settings_of(options: argparse.Namespace, seed: int) -> Settings:
-    """Return the paper's settings with what the command line changes in them."""
-    family = family_of(options.setting)
-    pace = {} if options.pace == "paper" else PACES[options.encoder]
-    if options.epochs:
-        pace = pace | {"epochs": options.epochs, "confidence_epochs": options.epochs}
-    if options.pace == "fast" and options.encoder == "bilstm":
-        whole = training_settings("paper")
-        falls = whole.learning_rate_decay * whole.epochs / pace["epochs"]
-        pace = pace | {"learning_rate_decay": round(falls, 3)}
-    changes = [
-        f"entity_weight={family.entity_weight}",
-        f"confidence_weight={family.confidence_weight}",
-        *(f"{name}={value}" for name, value in pace.items()),
+    """Return the preset's settings with what the command line changes in them."""
+    epochs = {"epochs": options.epochs, "confidence_epochs": options.epochs}
+    changes = epochs if options.epochs else {}
+    if options.preset == "paper":
+        changes = paper_changes(options, changes)
+    if options.confidence_epochs:
+        changes = changes | {"confidence_epochs": options.confidence_epochs}
+    assignments = [
+        *(f"{name}={value}" for name, value in changes.items()),
         *options.set,
         f"method={options.method}",
         f"encoder={options.encoder}",
-        f"seed={seed}",
     ]
-    if options.confidence_epochs:
-        changes.append(f"confidence_epochs={options.confidence_epochs}")
     return make_settings(
-        argparse.Namespace(preset="paper", encoder=options.encoder, seed=seed, set=changes)
+        argparse.Namespace(
+            preset=options.preset, encoder=options.encoder, seed=seed, set=assignments
+        )
     )
+
+
+def paper_changes(options: argparse.Namespace, changes: dict[str, float]) -> dict[str, float]:
+    """Return what the paper set for the data set, at the pace asked for, and `changes`."""
+    family = family_of(options.setting)
+    gamma = {
+        "entity_weight": family.entity_weight,
+        "confidence_weight": family.confidence_weight,
+    }
+    if options.pace == "paper":
+        return gamma | changes
+    pace = PACES[options.encoder] | changes
+    if options.encoder == "bilstm":
+        whole = training_settings("paper")
+        falls = whole.learning_rate_decay * whole.epochs / pace["epochs"]
+        pace["learning_rate_decay"] = round(falls, 3)
+    return gamma | pace
 
 
 # ---- scores ---------------------------------------------------------------------------------
@@ -361,7 +384,7 @@ def train(
 def confidence_key(data: TrainingData, priors: Priors, settings: Settings) -> str:
     """Return all that decides lambda, as text."""
     names = ("encoder", "seed", "loss", "is_one_sample", "negative_bound", "batch_size")
-    names += ("dropout", "character_dropout")
+    names += ("dropout", "character_dropout", "contextual_layer", "encoder_name")
     chosen = {
         name: value
         for name, value in asdict(settings).items()
@@ -414,7 +437,7 @@ def measure_seed(
     started = time.perf_counter()
     scores = {
         file.name: score(
-            file, spans_of(probabilities(trained, file.sentences), file, data.types), data.types
+            file, spans_of(predict(trained, file, data.cache), file, data.types), data.types
         )
         for file in files
     }
@@ -433,6 +456,12 @@ def measure_seed(
         result["confidence"] = score_confidence(trained.confidence, data.labels, gold, threshold)
         result["confidence_histories"] = [history(of) for of in trained.confidence.histories]
     return result
+
+
+def predict(trained: Run, file: Gold, cache: Path | None) -> np.ndarray:
+    """Return the probabilities of a file's tokens; what a frozen encoder sees is kept for seeds."""
+    document = make_tokenized_document(file.name, file.sentences)
+    return probabilities(trained, file.sentences, run_context(trained, [document], cache))
 
 
 def history(epochs: Sequence) -> list[dict]:
@@ -497,8 +526,8 @@ def _spread(summary: dict[str, dict[str, float]]) -> str:
 # ---- the command ----------------------------------------------------------------------------
 
 
-def measure(options: argparse.Namespace) -> dict:
-    """Return all figures of one setting, method and encoder."""
+def measure(options: argparse.Namespace, cache: Path) -> dict:
+    """Return all figures of one setting, method and encoder; `cache` is for slow features."""
     setting = SETTINGS[options.setting]
     valid = options.data / Path(setting.train).parent / "valid.txt"
     files = [read_gold(path) for path in (valid, *options.score)]
@@ -524,7 +553,11 @@ def measure(options: argparse.Namespace) -> dict:
     labels = np.concatenate([np.array(of, np.int16) for of in published])
     gold = gold_classes(tags, setting.types)
     data = TrainingData(
-        sentences, labels, setting.types, read_lexicon(lexicon, options.setting, options.data)
+        sentences,
+        labels,
+        setting.types,
+        read_lexicon(lexicon, options.setting, options.data),
+        cache=cache,
     )
     priors = None
     if options.method == "supervised":
@@ -539,7 +572,7 @@ def measure(options: argparse.Namespace) -> dict:
             "values": dict(zip(priors.types, priors.values[1:].round(5).tolist(), strict=True)),
         }
     settings = settings_of(options, options.seeds[0])
-    result["settings"] = asdict(settings)
+    result |= {"preset": options.preset, "settings": asdict(settings)}
     show_plan(result)
     runs = []
     for seed in options.seeds:
@@ -572,8 +605,8 @@ def show_plan(result: dict) -> None:
         risk = "cross-entropy"
     print(
         f"{result['setting']}, track {result['track']}: {result['method']}, {result['encoder']}, "
-        f"lexicon {result['lexicon']}, {settings['epochs']} epochs, {risk}, "
-        f"lr {settings['learning_rate']:g}"
+        f"preset {result['preset']}, lexicon {result['lexicon']}, {settings['epochs']} epochs, "
+        f"{risk}, lr {settings['learning_rate']:g}"
     )
     if "priors" in result:
         values = ", ".join(f"{k} {v:.4f}" for k, v in result["priors"]["values"].items())
@@ -590,8 +623,9 @@ def main() -> None:
     methods = (DICTIONARY, *METHODS, *BASELINES)
     parser.add_argument("--method", choices=methods, required=True)
     parser.add_argument("--encoder", choices=ENCODERS, default="bilstm", help="(%(default)s)")
-    parser.add_argument("--epochs", type=int, help="(the paper's)")
-    parser.add_argument("--confidence-epochs", type=int, help="(the paper's)")
+    parser.add_argument("--preset", choices=TRAINING_PRESETS, help="(the track's)")
+    parser.add_argument("--epochs", type=int, help="(the preset's)")
+    parser.add_argument("--confidence-epochs", type=int, help="(the preset's)")
     parser.add_argument("--pace", choices=("fast", "paper"), default="fast", help="(%(default)s)")
     parser.add_argument("--seeds", type=_seeds, default=(1, 2, 3), help="with commas (1,2,3)")
     parser.add_argument("--set", action="extend", nargs="+", default=[], metavar="NAME=VALUE")
@@ -604,11 +638,13 @@ def main() -> None:
     add_data_option(parser)
     options = parser.parse_args()
     options.priors = options.priors or TRACK_PRIORS[options.track]
+    options.preset = options.preset or TRACK_PRESETS[options.track]
     if options.curve_every and options.method not in CURVE_METHODS:
         parser.error(f"--curve-every is for {', '.join(CURVE_METHODS)}")
     set_threads(options.threads)
     try:
-        result = measure(options)
+        with tempfile.TemporaryDirectory() as cache:
+            result = measure(options, Path(cache))
     except InputError as error:
         parser.error(str(error))
     show(result)

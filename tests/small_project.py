@@ -22,6 +22,7 @@ TINY = {
     "confidence_weight": 10.0,
     "is_one_sample": False,
     "lexicon_dropout": 0.0,
+    "contextual_layer": 0,
 }
 PRIORS = {"Drug": 0.1, "Disease": 0.1}  # given, since an estimate takes longer than the training
 

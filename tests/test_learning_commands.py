@@ -17,7 +17,8 @@ from engine.experiment import Progress
 from engine.training import Epoch
 
 SAMPLE = Path(__file__).parent.parent / "sample_data"
-SMALL = ["--preset", "quick", "--set", "epochs=1", "confidence_epochs=1", "hidden_size=16"]
+SMALL = ["--preset", "quick", "--set", "contextual_layer=0", "epochs=1", "confidence_epochs=1",
+         "hidden_size=16"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +123,7 @@ def test_train_tells_how_far_the_frozen_encoder_is(capsys, folder, tmp_path):
 def test_ctrl_c_keeps_the_finished_epochs_and_the_same_command_goes_on(folder, tmp_path):
     command = [sys.executable, "-m", "engine", "train", str(folder / "text.jsonl"),
                *dictionaries(), "--preset", "quick", "--set", "epochs=400", "hidden_size=16",
-               "confidence_epochs=1", "--workers", "2", "--methods", "mpn,mpu",
+               "contextual_layer=0", "--workers", "2", "--methods", "mpn,mpu",
                "--out", str(tmp_path / "runs")]  # fmt: skip
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True

@@ -41,6 +41,7 @@ ENCODER_HELP = (
     "The network that reads the text. The BiLSTM is quick on a CPU; the transformer knows more "
     "of the language and takes many times longer without a GPU."
 )
+_CONTEXT_LAYER = TRAINING_PRESETS[DEFAULT_TRAINING_PRESET].contextual_layer
 LOSSES = {
     "mae": "Absolute error",
     "cross_entropy": "Cross entropy",
@@ -292,6 +293,16 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
             key=f"train_loss_{key}",
             help="How wrong a single token counts. The paper uses the absolute error.",
         )
+    if base.encoder == "bilstm":
+        has_context = st.checkbox(
+            "Look at the context (MiniLM)",
+            value=base.contextual_layer > 0,
+            key=f"train_context_{key}",
+            help="A small transformer, which is not trained, reads the text once; the tagger then "
+            "sees what words mean where they stand. Without it more is missed, and finding "
+            "entities in new text is about ten times faster.",
+        )
+        chosen["contextual_layer"] = (base.contextual_layer or _CONTEXT_LAYER) * has_context
     changed = {name: value for name, value in chosen.items() if value != getattr(base, name)}
     return changed, int(seed)
 
