@@ -23,6 +23,7 @@ from engine.runs import data_fingerprint, is_finished_run, save_run
 from engine.settings import Settings
 from engine.text import InputError
 from engine.training_data import TrainingData
+from engine.transformer import Stopped
 
 # Conf-MPU trains two taggers, so it starts first and the shorter ones fill the other core.
 _LONGEST_FIRST = ("conf_mpu", "bnpu", "mpu", "mpn", "supervised", "early_stopped")
@@ -95,7 +96,9 @@ def train_all(
     One worker trains in this process, with the threads it has; a GPU is never shared.
     """
     waiting = [task for task in tasks if not is_trained(task)]
-    if not _keep_contexts(waiting, should_stop):
+    try:
+        waiting = _with_contexts(waiting, should_stop)
+    except Stopped:
         return
     if workers < 2 or len(waiting) < 2 or choose_device().type != "cpu":
         for task in waiting:
@@ -117,20 +120,22 @@ def train_all(
                 stop.set()  # when listening failed, the workers must not train to their end
 
 
-def _keep_contexts(tasks: Sequence[Task], should_stop: Callable[[], bool] | None) -> bool:
-    """Compute what frozen encoders see of the texts, once for all tasks; False when stopped."""
-    seen: set[tuple[object, ...]] = set()
+def _with_contexts(tasks: Sequence[Task], should_stop: Callable[[], bool] | None) -> list[Task]:
+    """Have frozen encoders look at the texts, each at each once; name the tasks the files."""
+    files: dict[tuple[object, ...], Path | None] = {}
+    prepared = []
     for task in tasks:
-        settings, sentences = task.settings, task.data.sentences
-        key = (id(sentences), settings.encoder_name, settings.contextual_layer, task.data.cache)
-        if task.data.cache is None or key in seen:
+        data, settings = task.data, task.settings
+        if data.cache is None:
+            prepared.append(task)
             continue
-        seen.add(key)
-        if not keep_context(
-            sentences, settings, choose_device(), task.data.cache, should_stop=should_stop
-        ):
-            return False
-    return True
+        key = (id(data.sentences), settings.encoder_name, settings.contextual_layer, data.cache)
+        if key not in files:
+            files[key] = keep_context(
+                data.sentences, settings, choose_device(), data.cache, should_stop=should_stop
+            )
+        prepared.append(replace(task, data=replace(data, context=files[key])))
+    return prepared
 
 
 def is_trained(task: Task) -> bool:

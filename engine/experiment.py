@@ -43,7 +43,7 @@ from engine.tagger import BiLstmTagger, predict_probabilities
 from engine.text import Document, Entity
 from engine.training import Epoch, Schedule, fit
 from engine.training_data import TrainingData, check_data, tokens_of
-from engine.transformer import Features, TransformerTagger
+from engine.transformer import Features, TransformerTagger, open_features
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,9 @@ def make_inputs(
     pretrained = pretrained or open_pretrained(settings)
     if settings.encoder == "transformer":
         return EncodedInputs(data.sentences, settings, device, pretrained)
-    if context is None:
+    if data.context is not None:
+        context = open_features(data.context)
+    elif context is None:
         context = context_of(data.sentences, settings, device, pretrained, cache=data.cache)
     return make_word_inputs(
         data.sentences, data.lexicon, settings, device, pretrained=pretrained, context=context

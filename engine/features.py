@@ -16,12 +16,20 @@ from engine.lexicon import lexicon_bits
 from engine.settings import MatchOptions, Settings
 from engine.subwords import SubwordBatch, SubwordInputs
 from engine.text import InputError
-from engine.transformer import Features, Stopped, cached_features, contextual_features, features_key
+from engine.transformer import (
+    Features,
+    cached_features,
+    contextual_features,
+    features_key,
+    keep_features,
+)
 from engine.vectors import VectorTable, open_vectors
 from engine.word_shapes import casing_classes, character_ids
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+    Encoder = tuple[PreTrainedModel, PreTrainedTokenizerFast]
 
 Tokens = Sequence[Sequence[str]]
 
@@ -78,12 +86,26 @@ def lexicon_from(record: dict[str, Any] | None) -> Lexicon | None:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Pretrained:
-    """What others have learned and inputs are made with, opened once to be used many times."""
+    """What others have learned and inputs are made with, opened once to be used many times.
 
-    vectors: VectorTable
-    encoder: "tuple[PreTrainedModel, PreTrainedTokenizerFast] | None" = None
+    The encoder is opened when it is asked for: a training whose features are kept needs none.
+    """
+
+    def __init__(
+        self, vectors: VectorTable, open_encoder: "Callable[[], Encoder] | None" = None
+    ) -> None:
+        self.vectors = vectors
+        self._open_encoder = open_encoder
+        self._encoder: Encoder | None = None
+
+    @property
+    def encoder(self) -> "Encoder":
+        """The transformer and its tokenizer."""
+        assert self._open_encoder is not None, "these settings name no encoder"
+        if self._encoder is None:
+            self._encoder = self._open_encoder()
+        return self._encoder
 
 
 def has_context(settings: Settings) -> bool:
@@ -98,10 +120,12 @@ def has_encoder(settings: Settings) -> bool:
 
 def open_pretrained(settings: Settings) -> Pretrained:
     """Return the word vectors and the encoder that the settings name."""
-    return Pretrained(
-        open_vectors(vectors_of(settings)),
-        load_encoder(settings.encoder_name) if has_encoder(settings) else None,
-    )
+    return Pretrained(open_vectors(vectors_of(settings)), _opening(settings))
+
+
+def _opening(settings: Settings) -> "Callable[[], Encoder] | None":
+    name = settings.encoder_name
+    return (lambda: load_encoder(name)) if has_encoder(settings) else None
 
 
 def vectors_of(settings: Settings) -> str:
@@ -138,7 +162,6 @@ class EncodedInputs:
     def __init__(
         self, sentences: Tokens, settings: Settings, device: torch.device, pretrained: Pretrained
     ) -> None:
-        assert pretrained.encoder is not None
         encoder, tokenizer = pretrained.encoder
         self.encoder = encoder
         self.device = device
@@ -170,34 +193,17 @@ def context_of(
     pretrained: Pretrained,
     *,
     cache: Path | None = None,
-    on_share: Callable[[float], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
 ) -> Features | None:
     """Return a hidden layer of the frozen transformer, a row a token; None when not asked for.
 
-    With `cache`, a folder, it is computed once for a corpus. Raises Stopped when stopped.
+    With `cache`, a folder, it is computed once for a corpus.
     """
     if not has_context(settings):
         return None
-    assert pretrained.encoder is not None
-    encoder, tokenizer = pretrained.encoder
-    layer, last = settings.contextual_layer, encoder.config.num_hidden_layers
-    if layer > last:
-        raise InputError(
-            f"contextual_layer is {layer}, and {settings.encoder_name} has {last} layers. Choose "
-            "one of them, or 0 for none"
-        )
-    window = min(settings.encoder_window, longest_window(encoder, tokenizer))
-    inputs = SubwordInputs(sentences, tokenizer, window=window, stride=settings.encoder_stride)
-
-    def compute() -> Features:
-        return contextual_features(
-            inputs, encoder, layer=layer, device=device, on_share=on_share, should_stop=should_stop
-        )
-
+    context = _Context(sentences, settings, device, pretrained)
     if cache is None:
-        return compute()
-    return cached_features(cache, features_key(inputs, encoder, layer), compute)
+        return context.compute()
+    return cached_features(cache, context.key, context.compute)
 
 
 def keep_context(
@@ -208,22 +214,54 @@ def keep_context(
     *,
     on_share: Callable[[float], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> bool:
-    """Leave the contextual features of the sentences in `cache`; False when stopped on the way.
+) -> Path | None:
+    """Return the file in `cache` with the contextual features of the sentences; None without any.
 
-    Runs that train side by side find them there, where each would compute them all.
+    Runs that train side by side are given it, where each would compute them all. Raises Stopped
+    when `should_stop` says so.
     """
     if not has_context(settings):
-        return True
-    pretrained = Pretrained(open_vectors("none"), load_encoder(settings.encoder_name))
-    try:
-        context_of(
-            sentences, settings, device, pretrained,
-            cache=cache, on_share=on_share, should_stop=should_stop,
-        )  # fmt: skip
-    except Stopped:
-        return False
-    return True
+        return None
+    pretrained = Pretrained(open_vectors("none"), _opening(settings))
+    context = _Context(sentences, settings, device, pretrained)
+    return keep_features(cache, context.key, lambda: context.compute(on_share, should_stop))
+
+
+class _Context:
+    """What a frozen transformer is to look at."""
+
+    def __init__(
+        self, sentences: Tokens, settings: Settings, device: torch.device, pretrained: Pretrained
+    ) -> None:
+        self._encoder, tokenizer = pretrained.encoder
+        self._layer, self._device = settings.contextual_layer, device
+        last = self._encoder.config.num_hidden_layers
+        if self._layer > last:
+            raise InputError(
+                f"contextual_layer is {self._layer}, and {settings.encoder_name} has {last} "
+                "layers. Choose one of them, or 0 for none"
+            )
+        window = min(settings.encoder_window, longest_window(self._encoder, tokenizer))
+        stride = settings.encoder_stride
+        self._inputs = SubwordInputs(sentences, tokenizer, window=window, stride=stride)
+
+    @property
+    def key(self) -> str:
+        return features_key(self._inputs, self._encoder, self._layer)
+
+    def compute(
+        self,
+        on_share: Callable[[float], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> Features:
+        return contextual_features(
+            self._inputs,
+            self._encoder,
+            layer=self._layer,
+            device=self._device,
+            on_share=on_share,
+            should_stop=should_stop,
+        )
 
 
 def _lexicon_extras(

@@ -168,7 +168,7 @@ def load_run(folder: Path) -> Run:
     lexicon = _read_lexicon(folder / "lexicon.json")
     device = choose_device()
     pretrained = Pretrained(
-        _open_vectors(folder, record, settings), _open_encoder(folder, settings)
+        _open_vectors(folder, record, settings), lambda: _open_encoder(folder, settings)
     )
     # A sentence of one token is enough to learn the sizes of the inputs.
     inputs = make_inputs(
@@ -205,7 +205,7 @@ def _save_encoder(folder: Path, trained: Run) -> None:
 
     The weights of a fine-tuned one are in its tagger; the built-in one is wherever Glossa is.
     """
-    if trained.pretrained.encoder is None or _is_built_in(trained.settings):
+    if not has_encoder(trained.settings) or _is_built_in(trained.settings):
         return
     has_weights = trained.settings.encoder != "transformer"
     save_encoder(folder, *trained.pretrained.encoder, has_weights=has_weights)
@@ -216,8 +216,6 @@ def _is_built_in(settings: Settings) -> bool:
 
 
 def _open_encoder(folder: Path, settings: Settings) -> Any:
-    if not has_encoder(settings):
-        return None
     if _is_built_in(settings) or not (folder / _ENCODER).is_dir():
         return load_encoder(settings.encoder_name)
     return open_saved_encoder(folder / _ENCODER, has_weights=settings.encoder != "transformer")

@@ -25,6 +25,7 @@ class TrainingData:
     types: tuple[str, ...]
     lexicon: Lexicon | None = None
     cache: Path | None = None  # folder for features that are slow to compute
+    context: Path | None = None  # file in it with what a frozen encoder sees of the sentences
     known_negatives: npt.NDArray[np.bool_] | None = None  # (tokens,), a person said: no entity
 
 

@@ -101,20 +101,31 @@ def features_key(inputs: SubwordInputs, encoder: "PreTrainedModel", layer: int) 
 def cached_features(folder: Path, key: str, compute: Callable[[], Features]) -> Features:
     """Return the features stored under `key`, mapped from disk and read-only.
 
-    They are computed and stored first when they are not there, or the file is damaged. Those of
-    texts that have changed since are deleted: they are large.
+    They are computed and stored first when they are not there, or the file is damaged.
+    """
+    return open_features(keep_features(folder, key, compute))
+
+
+def keep_features(folder: Path, key: str, compute: Callable[[], Features]) -> Path:
+    """Return the file that holds the features, computing them when it is not there or damaged.
+
+    Those of texts that have changed since are deleted: they are large.
     """
     path = folder / f"features-{key}.npy"
-    stored = _mapped(path)
-    if stored is None:
+    if _mapped(path) is None:
         features = compute()
         with written_whole(path) as out:
             np.save(out, features, allow_pickle=False)
-        stored = _mapped(path)
-    assert stored is not None, f"{path} was written whole and cannot be read"
     with suppress(OSError):  # the folder may be read-only, and the file open elsewhere
         path.touch()
         _delete_unused(folder)
+    return path
+
+
+def open_features(path: Path) -> Features:
+    """Return the features in a file that `keep_features` named."""
+    stored = _mapped(path)
+    assert stored is not None, f"{path} was written whole and cannot be read"
     return stored
 
 

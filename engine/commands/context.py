@@ -1,12 +1,14 @@
 """What a frozen encoder sees of a text is computed before training, for a person to watch."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from engine import console
 from engine.device import choose_device
 from engine.features import Tokens, has_context, keep_context
 from engine.settings import Settings
+from engine.transformer import Stopped
 
 
 def watch_context(
@@ -24,6 +26,8 @@ def watch_context(
             progress.advance(round(share * tokens) - done)
             done = round(share * tokens)
 
-        keep_context(
-            sentences, settings, choose_device(), cache, on_share=on_share, should_stop=should_stop
-        )
+        with suppress(Stopped):  # what comes next will see it too
+            keep_context(
+                sentences, settings, choose_device(), cache,
+                on_share=on_share, should_stop=should_stop,
+            )  # fmt: skip

@@ -21,6 +21,7 @@ from engine.runs import load_run
 from engine.settings import Settings
 from engine.text import Corpus, Entity, InputError
 from engine.training_data import tokens_of
+from engine.transformer import Stopped
 
 _REPORT_SECONDS = 0.5  # between two reports of how far something is
 
@@ -84,10 +85,14 @@ def keep_project_context(work: Work, sentences: Tokens, settings: Settings) -> b
 
     work.report.progress(stage="context")
     folder = context_folder(work.project)
-    return keep_context(
-        sentences, settings, choose_device(), folder,
-        on_share=on_share, should_stop=work.should_stop,
-    )  # fmt: skip
+    try:
+        keep_context(
+            sentences, settings, choose_device(), folder,
+            on_share=on_share, should_stop=work.should_stop,
+        )  # fmt: skip
+    except Stopped:
+        return False
+    return True
 
 
 def predict_corpus(
