@@ -46,6 +46,7 @@ from bench.priors import AUTHORS, PAPER
 from engine.batches import sentence_bounds
 from engine.commands.train import make_settings
 from engine.confidence import Confidence
+from engine.confidence_scores import score_confidence
 from engine.decoding import matching_odds, predictions, weigh
 from engine.device import choose_device, set_threads
 from engine.dictionary import Dictionary
@@ -259,20 +260,6 @@ def spans_of(probs: np.ndarray, gold: Gold, types: Sequence[str]) -> list[list[S
     return [[prediction.span for prediction in of] for of in found]
 
 
-def score_confidence(
-    confidence: Confidence, labels: np.ndarray, gold: np.ndarray, threshold: float
-) -> dict[str, dict]:
-    """Return the token scores of lambda > tau against "is part of an entity": Table 6."""
-    is_found, is_entity = confidence.values > threshold, gold > 0
-
-    def of(tokens: np.ndarray) -> dict[str, float]:
-        correct = int((is_found & is_entity & tokens).sum())
-        counts = int((is_found & tokens).sum()), int((is_entity & tokens).sum())
-        return record(Scores(correct, *counts))
-
-    return {"unlabeled": of(labels == 0), "all": of(np.ones(len(labels), bool))}
-
-
 def summarize(rows: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
     """Return mean, standard deviation, least and most of the scores of several seeds."""
     summary = {}
@@ -453,7 +440,10 @@ def measure_seed(
         result["curve"] = curve
     if trained.confidence is not None:
         threshold = settings.confidence_threshold
-        result["confidence"] = score_confidence(trained.confidence, data.labels, gold, threshold)
+        found = score_confidence(
+            trained.confidence.values, data.labels, gold > 0, threshold=threshold
+        )
+        result["confidence"] = {"unlabeled": record(found.unlabeled), "all": record(found.all)}
         result["confidence_histories"] = [history(of) for of in trained.confidence.histories]
     return result
 

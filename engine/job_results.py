@@ -92,6 +92,12 @@ def confidence_histogram(project: Project, id: str) -> pd.DataFrame | None:
     return None if rows is None else pd.DataFrame(rows)
 
 
+def confidence_scores(project: Project, id: str) -> dict[str, dict[str, float | None]] | None:
+    """Return the token scores of the confidence, over "unlabeled" and "all"; None without gold."""
+    found: dict[str, dict[str, float | None]] | None = _fact(project, id, "confidence_scores")
+    return found
+
+
 def priors_of(project: Project, id: str) -> pd.DataFrame:
     """Return the priors that the job trains with: entity_type, value, source, labeled_share."""
     rows = _fact(project, id, "priors") or []

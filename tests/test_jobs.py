@@ -115,6 +115,9 @@ def test_a_training_runs_to_its_end_in_a_process_of_its_own(project):
     assert histogram[["labeled", "unlabeled"]].sum().sum() == sum(
         file.tokens for file in project.text_files()
     )
+    scores = jobs.confidence_scores(project, job.id)
+    assert scores.keys() == {"unlabeled", "all"}
+    assert scores["all"]["support"] > scores["unlabeled"]["support"] > 0
     assert {(s.state, s.share) for s in jobs.stages(project, job.id)} == {("done", 1.0)}
     assert any("MPN, training: epoch 2 of 2" in line for line in jobs.log_tail(project, job.id))
     # The next training of this network can be timed.

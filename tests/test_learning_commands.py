@@ -74,6 +74,8 @@ def test_train_again_keeps_the_runs_and_prints_the_comparison(capsys, folder):
         "MPN",
     ]
     assert "epoch" not in err
+    confidence = out.split("Confidence above 0.5, against gold, by token")[1].splitlines()
+    assert [line.split()[0] for line in confidence[4:6]] == ["unlabeled", "all"]
 
 
 def test_train_reports_epochs_as_plain_lines_in_a_pipe(capsys, folder, tmp_path):

@@ -22,9 +22,10 @@ from engine.commands.inputs import (
 from engine.commands.keyboard import STOPPED, stopped_by_keyboard
 from engine.commands.terminal import heading, note_all, say
 from engine.comparison import compare, features_folder
+from engine.confidence_scores import score_confidence_of_documents
 from engine.device import choose_device
 from engine.distant import dictionary_entities, label
-from engine.experiment import predict_documents, run_context
+from engine.experiment import Run, predict_documents, run_context
 from engine.formats import write_corpus
 from engine.metrics import Scores, compare_entities, evaluate_documents, overall
 from engine.priors import Priors, estimate_priors, given_priors
@@ -94,6 +95,8 @@ def train_command(options: argparse.Namespace) -> None:
             scores = evaluate_documents(corpus.documents, gold, found[method])
             write_scores(folder, {"train": _record(scores.overall)})
     say_comparison(corpus, found, gold)
+    if gold is not None and "conf_mpu" in folders:
+        _say_confidence(corpus, gold, data, load_run(folders["conf_mpu"]))
     say(f"\nRuns are in {options.out}; use one with: python -m engine predict --run {folder}")
 
 
@@ -219,6 +222,24 @@ def say_comparison(
             row[f"like {NAMES.get(other, other)} %"] = agreement
         rows.append(row)
     say(console.table(console.columns_of(rows)))
+
+
+def _say_confidence(
+    corpus: Corpus, gold: EntitiesByDocument, data: TrainingData, trained: Run
+) -> None:
+    """Print how right the confidence is that Conf-MPU was trained with, token by token."""
+    assert trained.confidence is not None
+    threshold = trained.settings.confidence_threshold
+    scores = score_confidence_of_documents(
+        trained.confidence.values, data.labels, corpus.documents, gold, threshold=threshold
+    )
+    heading(f"Confidence above {threshold:g}, against gold, by token")
+    rows = {"unlabeled": scores.unlabeled, "all": scores.all}
+    say(
+        console.table(
+            console.columns_of([{"tokens": name} | _shares(of) for name, of in rows.items()])
+        )
+    )
 
 
 def _shares(scores: Scores) -> dict[str, object]:

@@ -13,11 +13,12 @@ from engine.commands.work_setup import (
     predict_corpus,
     write_predictions,
 )
+from engine.confidence_scores import score_confidence_of_documents
 from engine.distant import dictionary_entities
 from engine.job_results import PREDICTIONS
 from engine.metrics import Evaluation, Scores, evaluate_documents
-from engine.runs import write_scores
-from engine.text import Entity
+from engine.runs import load_run, write_scores
+from engine.text import EntitiesByDocument, Entity
 
 Found = Mapping[str, tuple[Entity, ...]]
 TRAINED = 0.95  # share of a whole job that is over when its methods are trained
@@ -53,7 +54,24 @@ def predict_all(work: Work, labeled: Labeled, folders: Mapping[str, Path]) -> bo
             scores[method] = _record(evaluation)
             write_scores(folder, {"train": _figures(evaluation.overall)})
             work.report.fact("scores", scores)
+    if gold is not None and "conf_mpu" in folders:
+        _score_confidence(work, labeled, gold.entities, folders["conf_mpu"])
     return True
+
+
+def _score_confidence(work: Work, labeled: Labeled, gold: EntitiesByDocument, folder: Path) -> None:
+    """Write how right the confidence is that Conf-MPU was trained with."""
+    trained = load_run(folder)
+    assert trained.confidence is not None
+    scores = score_confidence_of_documents(
+        trained.confidence.values,
+        labeled.labels.labels,
+        labeled.corpus.documents,
+        gold,
+        threshold=trained.settings.confidence_threshold,
+    )
+    figures = {"unlabeled": _figures(scores.unlabeled), "all": _figures(scores.all)}
+    work.report.fact("confidence_scores", figures)
 
 
 def with_phrases(found: Found, matched: Found) -> dict[str, tuple[Entity, ...]]:

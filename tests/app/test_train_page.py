@@ -109,7 +109,7 @@ def test_page_says_what_a_run_takes_before_it_starts():
     shown = texts(page)
     assert "<b>17,605</b> tokens in <b>793</b> sentences" in shown
     assert "Chemical</mark> 631" in shown and "Disease</mark> 947" in shown
-    # 793 sentences are 16 batches of 50; Conf-MPU trains 30 epochs more: 150 * 16 steps.
+    # 793 sentences are 25 batches of 32; Conf-MPU trains 12 epochs more: 72 * 25 steps.
     assert "Epochs: MPN 20 · MPU 20 · Conf-MPU 32<br>1,800 steps in all" in shown
     assert "Time not known yet" in shown
     assert "No run yet" in captions(page)
@@ -149,6 +149,19 @@ def test_another_preset_brings_its_own_settings():
     assert page.number_input(key="train_epochs_paper_bilstm").value == 100
     page.segmented_control(key="train_encoder").set_value("transformer").run()
     assert page.number_input(key="train_epochs_paper_transformer").value == 5
+
+
+def test_the_context_can_be_switched_off_and_on(started):
+    page = show(sample_project())
+    assert page.checkbox(key="train_context_balanced_bilstm").value
+    checked(page.checkbox(key="train_context_balanced_bilstm").uncheck().run())
+    assert page.code[-1].value.endswith("--preset balanced --set contextual_layer=0")
+    checked(page.radio(key="train_preset").set_value("paper").run())
+    assert not page.checkbox(key="train_context_paper_bilstm").value  # the paper has none
+    checked(page.checkbox(key="train_context_paper_bilstm").check().run())
+    assert page.code[-1].value.endswith("--preset paper --set contextual_layer=3")
+    checked(page.segmented_control(key="train_encoder").set_value("transformer").run())
+    assert "train_context_paper_transformer" not in [box.key for box in page.checkbox]
 
 
 def test_nothing_can_be_started_without_a_method():
@@ -287,6 +300,13 @@ def test_the_confidence_is_drawn_when_it_is_there():
     report.fact("confidence_histogram", bins)
     page = show(project)
     assert "Labeled tokens should stand right" in captions(page)
+    assert "Against gold" not in captions(page)
+    figures = {"precision": 0.52, "recall": 0.293, "f1": 0.375}
+    report.fact("confidence_scores", {"unlabeled": figures, "all": figures})
+    assert (
+        "Against gold: of the unlabeled tokens right of the threshold, 52.0 % are part of an "
+        "entity; of those that are, 29.3 % stand there."
+    ) in captions(show(project))
 
 
 def test_a_second_run_is_queued_and_can_be_taken_out(started):

@@ -264,6 +264,15 @@ def show_parts(epochs: pd.DataFrame, key: str) -> None:
     )
 
 
+def confidence_line(scores: dict[str, float | None]) -> str:
+    """Return how right the confidence of unlabeled tokens is, in a sentence."""
+    precision, recall = (parts.percent(scores[name]) for name in ("precision", "recall"))
+    return (
+        f"Against gold: of the unlabeled tokens right of the threshold, {precision} are part of an "
+        f"entity; of those that are, {recall} stand there."
+    )
+
+
 def show_confidence(project: Project, job: jobs.Job, epochs: pd.DataFrame, key: str) -> None:
     """Draw how sure the first tagger of Conf-MPU is, and how it came to be."""
     if "conf_mpu" not in job.request["methods"]:
@@ -280,5 +289,7 @@ def show_confidence(project: Project, job: jobs.Job, epochs: pd.DataFrame, key: 
             "Labeled tokens should stand right, most unlabeled ones left. Unlabeled tokens right "
             "of the threshold are left out of the non-entities."
         )
+        if scores := jobs.confidence_scores(project, job.id):
+            st.caption(confidence_line(scores["unlabeled"]))
     if not epochs.empty:
         show_curve(epochs, "risk", "Risk of the confidence tagger", f"run_confidence_risk_{key}")
