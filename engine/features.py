@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Encoder = tuple[PreTrainedModel, PreTrainedTokenizerFast]
 
 Tokens = Sequence[Sequence[str]]
+_SPECIAL_SUBWORDS = 4  # more than any tokenizer puts around a window
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,10 @@ def open_pretrained(settings: Settings) -> Pretrained:
     return Pretrained(open_vectors(vectors_of(settings)), _opening(settings))
 
 
+def _encoder_alone(settings: Settings) -> Pretrained:
+    return Pretrained(open_vectors("none"), _opening(settings))
+
+
 def _opening(settings: Settings) -> "Callable[[], Encoder] | None":
     name = settings.encoder_name
     return (lambda: load_encoder(name)) if has_encoder(settings) else None
@@ -162,21 +167,46 @@ class EncodedInputs:
     def __init__(
         self, sentences: Tokens, settings: Settings, device: torch.device, pretrained: Pretrained
     ) -> None:
-        encoder, tokenizer = pretrained.encoder
-        self.encoder = encoder
+        self.encoder, _ = pretrained.encoder
         self.device = device
         self.bounds = sentence_bounds(sentences)
-        self._subwords = SubwordInputs(
-            sentences,
-            tokenizer,
-            window=min(settings.encoder_window, longest_window(encoder, tokenizer)),
-            stride=settings.encoder_stride,
-        )
-        self.cut_tokens = self._subwords.cut_tokens
+        self._subwords = _subwords(sentences, settings, pretrained)
 
     def batch(self, sentence_indices: npt.NDArray[np.int64]) -> SubwordBatch:
         """Return the windows of the sentences, on the device."""
         return self._subwords.batch(sentence_indices).to(self.device)
+
+
+def _subwords(sentences: Tokens, settings: Settings, pretrained: Pretrained) -> SubwordInputs:
+    """The sentences in windows that are no longer than the encoder can read."""
+    encoder, tokenizer = pretrained.encoder
+    window = min(settings.encoder_window, longest_window(encoder, tokenizer))
+    try:
+        return SubwordInputs(sentences, tokenizer, window=window, stride=settings.encoder_stride)
+    except ValueError as error:
+        raise InputError(f"encoder_window and encoder_stride do not fit: {error}") from None
+
+
+def count_cut_tokens(
+    sentences: Tokens, settings: Settings, pretrained: Pretrained | None = None
+) -> int:
+    """Return how many tokens are longer than a window: the encoder reads their beginning only."""
+    if not has_encoder(settings):
+        return 0
+    # No token has more sub-words than bytes, so that most texts need not be encoded for this.
+    room = settings.encoder_window - _SPECIAL_SUBWORDS
+    if all(len(token) * 4 <= room or len(token.encode("utf-8", "replace")) <= room
+           for tokens in sentences for token in tokens):  # fmt: skip
+        return 0
+    return _subwords(sentences, settings, pretrained or _encoder_alone(settings)).cut_tokens
+
+
+def cut_notes(count: int) -> list[str]:
+    """Return what a person should know about tokens that the encoder reads in part."""
+    if not count:
+        return []
+    are = "1 token is" if count == 1 else f"{count:,} tokens are"
+    return [f"{are} too long for the encoder to read at once; it reads the beginning only"]
 
 
 def distinct_words(sentences: Tokens) -> tuple[list[str], npt.NDArray[np.int32]]:
@@ -222,7 +252,7 @@ def keep_context(
     """
     if not has_context(settings):
         return None
-    pretrained = Pretrained(open_vectors("none"), _opening(settings))
+    pretrained = _encoder_alone(settings)
     context = _Context(sentences, settings, device, pretrained)
     return keep_features(cache, context.key, lambda: context.compute(on_share, should_stop))
 
@@ -233,7 +263,7 @@ class _Context:
     def __init__(
         self, sentences: Tokens, settings: Settings, device: torch.device, pretrained: Pretrained
     ) -> None:
-        self._encoder, tokenizer = pretrained.encoder
+        self._encoder, _ = pretrained.encoder
         self._layer, self._device = settings.contextual_layer, device
         last = self._encoder.config.num_hidden_layers
         if self._layer > last:
@@ -241,9 +271,7 @@ class _Context:
                 f"contextual_layer is {self._layer}, and {settings.encoder_name} has {last} "
                 "layers. Choose one of them, or 0 for none"
             )
-        window = min(settings.encoder_window, longest_window(self._encoder, tokenizer))
-        stride = settings.encoder_stride
-        self._inputs = SubwordInputs(sentences, tokenizer, window=window, stride=stride)
+        self._inputs = _subwords(sentences, settings, pretrained)
 
     @property
     def key(self) -> str:

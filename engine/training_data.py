@@ -10,9 +10,9 @@ import numpy.typing as npt
 from engine.corrections import correct_labels
 from engine.dictionary import Dictionary
 from engine.distant import DistantLabels
-from engine.features import Lexicon
+from engine.features import Lexicon, count_cut_tokens, cut_notes
 from engine.preflight import check_labels, check_priors, label_warnings
-from engine.settings import MATCH_PRESETS
+from engine.settings import MATCH_PRESETS, Settings
 from engine.text import Document, EntitiesByDocument, classes_from_spans, spans_from_entities
 
 
@@ -83,6 +83,7 @@ def check_data(data: TrainingData, priors: npt.NDArray[np.float64]) -> None:
     check_priors(priors[1:])
 
 
-def data_warnings(data: TrainingData) -> list[str]:
+def data_warnings(data: TrainingData, settings: Settings) -> list[str]:
     """Return what a person should know before they wait for a result."""
-    return label_warnings(data.labels, data.types)
+    cut = count_cut_tokens(data.sentences, settings)
+    return [*label_warnings(data.labels, data.types), *cut_notes(cut)]

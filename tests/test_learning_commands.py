@@ -122,6 +122,22 @@ def test_train_tells_how_far_the_frozen_encoder_is(capsys, folder, tmp_path):
     assert len(list((tmp_path / "r" / "cache").glob("features-*.npy"))) == 1
 
 
+def test_tokens_that_an_encoder_cannot_read_whole_are_counted(capsys, folder, tmp_path):
+    text = tmp_path / "text.jsonl"
+    long = json.dumps({"id": "long", "text": "A tablet of " + "qzxw" * 20})
+    text.write_text(f"{(folder / 'text.jsonl').read_text(encoding='utf-8')}\n{long}")
+    settings = ["contextual_layer=1", "encoder_window=32", "encoder_stride=4"]
+    code, _, err = run(capsys, "train", text, *dictionaries(), *SMALL, *settings, "--methods",
+                       "mpn", "--out", tmp_path / "runs")  # fmt: skip
+    note = "note: 1 token is too long for the encoder to read at once; it reads the beginning only"
+    assert code == 0
+    assert note in err
+    code, _, err = run(capsys, "predict", "--run", tmp_path / "runs" / "mpn-seed0", text, "--out",
+                       tmp_path / "e.csv")  # fmt: skip
+    assert code == 0
+    assert note in err
+
+
 def test_ctrl_c_keeps_the_finished_epochs_and_the_same_command_goes_on(folder, tmp_path):
     command = [sys.executable, "-m", "engine", "train", str(folder / "text.jsonl"),
                *dictionaries(), "--preset", "quick", "--set", "epochs=400", "hidden_size=16",
@@ -183,6 +199,7 @@ def test_curve_writes_a_point_for_every_cell_and_resumes(capsys, folder, tmp_pat
         (["--set", "tau=0.5"], '"tau" is not a setting'),
         (["--set", "confidence_threshold=1.7"], "must be in [0, 1], got 1.7"),
         (["--set", "epochs=many"], "expected int, got 'many'"),
+        (["--set", "contextual_layer=1", "encoder_stride=127"], "encoder_stride do not fit"),
         (["--set", "contextual_layer=9"], "contextual_layer is 9, and minilm has 6 layers."),
         (["--methods", "best"], '"best" is not one of'),
         (["--methods", ","], "names none"),

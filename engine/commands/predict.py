@@ -1,7 +1,7 @@
 """`predict`: a run finds entities in new texts, a few documents at a time."""
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -14,11 +14,13 @@ from engine.commands.terminal import (
     write_options,
 )
 from engine.experiment import Run, predict_documents
+from engine.features import count_cut_tokens, cut_notes
 from engine.formats.contract import Overview, Pairs
 from engine.formats.writing import writable_format, write_documents
 from engine.runs import load_run
 from engine.streaming import DocumentStream, open_stream
 from engine.text import Document, Entity, InputError
+from engine.training_data import tokens_of
 
 _TOKENS_AT_ONCE = 200_000
 
@@ -30,8 +32,9 @@ def predict_command(options: argparse.Namespace) -> None:
     trained = load_run(folder)
     stream = _open_texts(options)
     told = stream.notes
+    cut = CutTokens(trained)
     with console.Progress("Predicting", len(stream), "documents") as progress:
-        found = _advancing(predicted(trained, stream, folder.name), progress)
+        found = _advancing(predicted(trained, stream, folder.name, cut), progress)
         pairs, kinds = _begun(found, stream)
         ids = stream.ids() if stream.has_odd_ids else None
         report = write_documents(
@@ -42,6 +45,7 @@ def predict_command(options: argparse.Namespace) -> None:
             write_options(options),
         )
     note_all(note for note in stream.notes if note not in told)
+    note_all(cut.notes)
     tell_written(report, options)
 
 
@@ -55,11 +59,28 @@ def _open_texts(options: argparse.Namespace) -> DocumentStream:
     return stream
 
 
+class CutTokens:
+    """Counts the tokens that a run's encoder reads in part, some documents at a time."""
+
+    def __init__(self, trained: Run) -> None:
+        self._trained, self._count = trained, 0
+
+    def add(self, documents: Sequence[Document]) -> None:
+        """Look at more documents."""
+        trained = self._trained
+        self._count += count_cut_tokens(tokens_of(documents), trained.settings, trained.pretrained)
+
+    @property
+    def notes(self) -> list[str]:
+        return cut_notes(self._count)
+
+
 def predicted(
-    trained: Run, documents: Iterable[Document], run_id: str
+    trained: Run, documents: Iterable[Document], run_id: str, cut: CutTokens
 ) -> Iterator[tuple[Document, tuple[Entity, ...]]]:
     """Yield the documents with what the run finds in them."""
     for group in groups(documents):
+        cut.add(group)
         entities = predict_documents(trained, group, run_id)
         for document in group:
             yield document, entities[document.id]

@@ -62,7 +62,7 @@ def train_command(options: argparse.Namespace) -> None:
     else:
         priors = estimate_priors(data.sentences, data.labels, data.types, seed=settings.seed)
     check_data(data, priors.values)
-    note_all([*priors.notes, *data_warnings(data)])
+    note_all([*priors.notes, *data_warnings(data, settings)])
     _say_plan(data, priors, settings)
     epochs = epochs_of_all(methods, settings, types=len(data.types))
     cache = features_folder(Path(options.out))

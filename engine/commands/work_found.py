@@ -15,6 +15,7 @@ from engine.commands.work_setup import (
 )
 from engine.confidence_scores import score_confidence_of_documents
 from engine.distant import dictionary_entities
+from engine.experiment import Run
 from engine.job_results import PREDICTIONS
 from engine.metrics import Evaluation, Scores, evaluate_documents
 from engine.runs import load_run, write_scores
@@ -45,7 +46,8 @@ def predict_all(work: Work, labeled: Labeled, folders: Mapping[str, Path]) -> bo
             )
 
         on_share(0.0)
-        found = predict_corpus(work, folder, corpus, on_share, context_folder(work.project))
+        trained = load_run(folder)
+        found = predict_corpus(work, trained, corpus, on_share, context_folder(work.project))
         if found is None:
             return False
         write_predictions(folder / PREDICTIONS, corpus, with_phrases(found, matched))
@@ -54,14 +56,13 @@ def predict_all(work: Work, labeled: Labeled, folders: Mapping[str, Path]) -> bo
             scores[method] = _record(evaluation)
             write_scores(folder, {"train": _figures(evaluation.overall)})
             work.report.fact("scores", scores)
-    if gold is not None and "conf_mpu" in folders:
-        _score_confidence(work, labeled, gold.entities, folders["conf_mpu"])
+            if trained.confidence is not None:
+                _score_confidence(work, labeled, gold.entities, trained)
     return True
 
 
-def _score_confidence(work: Work, labeled: Labeled, gold: EntitiesByDocument, folder: Path) -> None:
+def _score_confidence(work: Work, labeled: Labeled, gold: EntitiesByDocument, trained: Run) -> None:
     """Write how right the confidence is that Conf-MPU was trained with."""
-    trained = load_run(folder)
     assert trained.confidence is not None
     scores = score_confidence_of_documents(
         trained.confidence.values,

@@ -1,9 +1,11 @@
 """Predict jobs: a trained run finds entities in new texts."""
 
+from engine.commands.predict import CutTokens
 from engine.commands.work_setup import Work, predict_corpus, write_predictions
 from engine.formats import read_corpus
 from engine.job_requests import PredictRequest
 from engine.job_results import PREDICTIONS, find_job, run_folder
+from engine.runs import load_run
 from engine.text import InputError
 
 
@@ -13,12 +15,15 @@ def predict_job(work: Work, request: PredictRequest) -> bool:
     corpus = read_corpus(request.files, request.options)
     if not any(document.sentences for document in corpus.documents):
         raise InputError("these files hold no words to look at")
-    work.report.fact("notes", list(corpus.notes))
     run = find_job(work.project, request.run)
+    trained = load_run(run_folder(run, request.method))
+    cut = CutTokens(trained)
+    cut.add(corpus.documents)
+    work.report.fact("notes", [*corpus.notes, *cut.notes])
     work.report.progress(stage="predict", method=request.method, share=0.1)
     found = predict_corpus(
         work,
-        run_folder(run, request.method),
+        trained,
         corpus,
         lambda share: work.report.progress(share=0.1 + 0.9 * share),
     )

@@ -9,7 +9,7 @@ from engine.commands.predict import groups
 from engine.device import choose_device
 from engine.dictionary import Dictionary
 from engine.distant import DistantLabels, label
-from engine.experiment import OnProgress, predict_documents, run_context
+from engine.experiment import OnProgress, Run, predict_documents, run_context
 from engine.features import Tokens, has_context, keep_context
 from engine.formats import write_corpus
 from engine.job_plan import Speed, machine_name, network_key
@@ -17,7 +17,6 @@ from engine.job_reports import Report
 from engine.labels_cache import kept_labels
 from engine.project import Project
 from engine.project_files import CACHE
-from engine.runs import load_run
 from engine.settings import Settings
 from engine.text import Corpus, Entity, InputError
 from engine.training_data import tokens_of
@@ -97,16 +96,15 @@ def keep_project_context(work: Work, sentences: Tokens, settings: Settings) -> b
 
 def predict_corpus(
     work: Work,
-    folder: Path,
+    trained: Run,
     corpus: Corpus,
     on_share: Callable[[float], None],
     cache: Path | None = None,
 ) -> dict[str, tuple[Entity, ...]] | None:
-    """Return what the run in `folder` finds, some documents at a time; None when stopped.
+    """Return what a run finds, some documents at a time; None when stopped.
 
     `cache` is where the features of the corpus are kept, if it is one that was trained on.
     """
-    trained = load_run(folder)
     context = run_context(trained, corpus.documents, cache) if cache else None
     entities: dict[str, tuple[Entity, ...]] = {}
     begin = 0

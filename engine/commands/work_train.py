@@ -57,7 +57,7 @@ def train_job(work: Work, request: TrainRequest) -> bool:
     data = _training_data(work, request, labeled)
     data = replace(data, cache=context_folder(work.project))
     priors = _priors(work, request, data)
-    notes = [*priors.notes, *data_warnings(data)]
+    notes = [*priors.notes, *data_warnings(data, settings)]
     work.report.fact("notes", notes)
     note_all(notes)
     if not keep_project_context(work, data.sentences, settings):
