@@ -53,7 +53,6 @@ from engine.dictionary import Dictionary
 from engine.dictionary_files import read_dictionary
 from engine.distant import label
 from engine.experiment import (
-    Progress,
     Run,
     make_inputs,
     make_tagger,
@@ -61,13 +60,13 @@ from engine.experiment import (
     run,
     run_context,
     run_supervised,
-    schedule,
 )
 from engine.features import Lexicon
 from engine.files import read_source, written_whole
 from engine.formats.benchmark import read_columns
 from engine.metrics import NONE, Scores, SpansBySentence, evaluate
 from engine.priors import Priors, estimate_priors, given_priors, true_priors
+from engine.progress import Progress, schedule
 from engine.runs import data_fingerprint
 from engine.settings import (
     BASELINES,

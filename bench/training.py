@@ -142,7 +142,8 @@ def ours(data, inputs, settings, risk_of) -> System:
     import numpy as np
     import torch
 
-    from engine.experiment import make_tagger, schedule
+    from engine.experiment import make_tagger
+    from engine.progress import schedule
     from engine.tagger import predict_probabilities
     from engine.training import fit
 

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.context import keep_context
 from engine.device import choose_device, set_threads
 from engine.dictionary import Dictionary
-from engine.experiment import OnProgress, Progress, run
-from engine.features import keep_context
+from engine.experiment import run
 from engine.job_process import end_with_parent
+from engine.progress import OnProgress, Progress
 from engine.runs import data_fingerprint, is_finished_run, save_run
 from engine.settings import Settings
 from engine.text import InputError

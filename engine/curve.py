@@ -8,9 +8,10 @@ from engine.comparison import Task, features_folder, is_trained, train_all
 from engine.coverage import Coverage, measure_coverage
 from engine.dictionary import Dictionary, first_share
 from engine.distant import DistantLabels, dictionary_entities, label
-from engine.experiment import OnProgress, Progress, predict_documents, run_context
+from engine.experiment import predict_documents, run_context
 from engine.metrics import evaluate_documents
 from engine.priors import estimate_priors
+from engine.progress import OnProgress, Progress
 from engine.runs import load_run
 from engine.settings import Settings
 from engine.text import Document, EntitiesByDocument, InputError

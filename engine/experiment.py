@@ -19,17 +19,13 @@ from torch import Tensor, nn
 
 from engine.batches import WordInputs, sentence_bounds
 from engine.confidence import Confidence, estimate_confidence
+from engine.context import context_of
 from engine.decoding import matching_odds, predicted_entities, predictions, weigh
 from engine.device import choose_device
-from engine.features import (
-    EncodedInputs,
-    Lexicon,
-    Pretrained,
-    context_of,
-    make_word_inputs,
-    open_pretrained,
-)
+from engine.features import EncodedInputs, Lexicon, make_word_inputs
 from engine.files import written_whole
+from engine.pretrained import Pretrained, open_pretrained
+from engine.progress import OnProgress, RunClock, schedule
 from engine.risk import (
     Risk,
     conf_mpu_risk,
@@ -41,24 +37,9 @@ from engine.risk import (
 from engine.settings import Settings
 from engine.tagger import BiLstmTagger, predict_probabilities
 from engine.text import Document, Entity
-from engine.training import Epoch, Schedule, fit
+from engine.training import Epoch, fit
 from engine.training_data import TrainingData, check_data, tokens_of
 from engine.transformer import Features, TransformerTagger, open_features
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a run is."""
-
-    method: str
-    stage: str  # "confidence" or "training"
-    epoch: Epoch  # its number counts through all taggers of the stage
-    epochs: int  # of this stage, all taggers together
-    seconds_left: float  # of the whole run, from the epochs so far
-    seed: int = 0
-
-
-OnProgress = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +77,9 @@ def run(
     pretrained = open_pretrained(settings)
     inputs = make_inputs(data, settings, device, pretrained)
     parts = _parts(data, priors, settings)
-    clock = _Clock(settings, on_progress, has_confidence=confidence is not None, taggers=len(parts))
+    clock = RunClock(
+        settings, on_progress, has_confidence=confidence is not None, taggers=len(parts)
+    )
     if settings.method == "conf_mpu" and confidence is None:  # costs a second training
         confidence = estimate_confidence(
             inputs,
@@ -254,20 +237,6 @@ def make_tagger(
     ).to(device)
 
 
-def schedule(settings: Settings) -> Schedule:
-    """Return how the tagger of a method is trained."""
-    epochs = settings.epochs
-    if settings.method == "early_stopped":
-        epochs = max(1, epochs // 10)
-    return Schedule(
-        epochs=epochs,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        decay=settings.learning_rate_decay,
-        seed=settings.seed,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Part:
     """What one tagger is trained on: everything, or one type against the rest (BNPU)."""
@@ -350,57 +319,6 @@ def _store_confidence(checkpoint: Path, confidence: Confidence) -> None:
     """Leave the values beside the checkpoint, to be looked at while the tagger is trained."""
     with written_whole(checkpoint.with_name(f"{checkpoint.stem}-confidence.npy")) as out:
         np.save(out, confidence.values)
-
-
-class _Clock:
-    """Turns epochs into progress with a measured time to go."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        on_progress: OnProgress | None,
-        *,
-        has_confidence: bool,
-        taggers: int = 1,
-    ) -> None:
-        self._on_progress, self._method = on_progress, settings.method
-        self._seed = settings.seed
-        scorers = settings.confidence_seeds * max(1, settings.confidence_folds)
-        needs_confidence = settings.method == "conf_mpu" and not has_confidence
-        self._epochs = {
-            "confidence": settings.confidence_epochs * scorers * needs_confidence,
-            "training": schedule(settings).epochs * taggers,
-        }
-        self._per_tagger = schedule(settings).epochs
-        self._heard = {"confidence": 0, "training": 0}
-        self._seconds = 0.0
-
-    def of(self, stage: str, tagger: int = 0) -> Callable[[Epoch], None] | None:
-        if self._on_progress is None:
-            return None
-        on_progress = self._on_progress
-
-        def report(epoch: Epoch) -> None:
-            self._heard[stage] += 1
-            self._seconds += epoch.seconds
-            # Numbers, not what was heard: a resumed run has epochs that were not heard of here.
-            number = tagger * self._per_tagger + epoch.number
-            left = self._epochs[stage] - number
-            if stage == "confidence":
-                left += self._epochs["training"]
-            seconds_left = left * self._seconds / sum(self._heard.values())
-            on_progress(
-                Progress(
-                    self._method,
-                    stage,
-                    replace(epoch, number=number),
-                    self._epochs[stage],
-                    seconds_left,
-                    self._seed,
-                )
-            )
-
-        return report
 
 
 def _device_of(tagger: nn.Module) -> torch.device:

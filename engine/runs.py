@@ -22,15 +22,9 @@ from engine.device import choose_device
 from engine.dictionary import Dictionary, fingerprint
 from engine.encoders import MINILM, load_encoder, open_saved_encoder, save_encoder
 from engine.experiment import Run, make_inputs, make_tagger
-from engine.features import (
-    Lexicon,
-    Pretrained,
-    has_encoder,
-    lexicon_from,
-    lexicon_record,
-    vectors_of,
-)
+from engine.features import Lexicon, lexicon_from, lexicon_record
 from engine.files import written_whole
+from engine.pretrained import Pretrained, has_encoder, vectors_of
 from engine.settings import Settings
 from engine.text import InputError
 from engine.training import Epoch

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.batches import sentence_bounds
+from engine.context import context_of
 from engine.device import choose_device
-from engine.experiment import Progress, run
-from engine.features import context_of, has_context, open_pretrained
+from engine.experiment import run
+from engine.pretrained import has_context, open_pretrained
+from engine.progress import Progress
 from engine.settings import Settings
 from engine.training_data import TrainingData
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from engine.corrections import correct_labels
 from engine.dictionary import Dictionary
 from engine.distant import DistantLabels
-from engine.features import Lexicon, count_cut_tokens, cut_notes
+from engine.features import Lexicon
 from engine.preflight import check_labels, check_priors, label_warnings
+from engine.pretrained import count_cut_tokens, cut_notes
 from engine.settings import MATCH_PRESETS, Settings
 from engine.text import Document, EntitiesByDocument, classes_from_spans, spans_from_entities
 

@@ -234,7 +234,7 @@ def computed(monkeypatch):
             calls.append(inputs.token_count)
         return contextual_features(inputs, *arguments, **options)
 
-    monkeypatch.setattr("engine.features.contextual_features", compute)
+    monkeypatch.setattr("engine.context.contextual_features", compute)
     return calls
 
 

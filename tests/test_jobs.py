@@ -517,7 +517,7 @@ def test_runs_of_a_project_share_what_a_frozen_encoder_sees(project, tmp_path, m
         stages.append(columns.get("stage"))
         _of(self, **columns)
 
-    monkeypatch.setattr("engine.features.contextual_features", compute)
+    monkeypatch.setattr("engine.context.contextual_features", compute)
     monkeypatch.setattr(Report, "progress", progress)
     encoder = {"contextual_layer": 1, "encoder_name": str(save_tiny_bert(tmp_path))}
     for seed in (0, 1):

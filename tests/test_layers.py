@@ -16,22 +16,23 @@ ENGINE_ORDER = [
     "dictionary_layouts", "dictionary_records", "dictionary_files", "audit", "matching",
     "resolution", "distant", "relabeling", "changes", "coverage", "phrase_tables", "candidates",
     "corrections", "tice", "priors", "preflight", "device", "vector_files", "vectors",
-    "word_shapes", "lexicon", "encoders", "subwords", "transformer", "batches", "features",
-    "risk", "recurrence", "tagger", "training", "confidence", "decoding", "metrics",
-    "confidence_scores", "checking",
-    "selection", "marks", "pool", "agreement", "bootstrap", "seen", "calibration", "judged",
-    "formats", "streaming", "alignment", "training_data", "experiment", "runs", "job_process",
-    "comparison", "curve", "speed", "project_connection", "project_store", "decisions",
-    "review", "review_queue", "review_progress", "enrichment", "summaries",
+    "word_shapes", "lexicon", "encoders", "subwords", "transformer", "pretrained", "context",
+    "batches", "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
+    "metrics", "confidence_scores", "checking", "selection", "marks", "pool", "agreement",
+    "bootstrap", "seen", "calibration", "judged", "formats", "streaming", "alignment",
+    "training_data", "progress", "experiment", "runs", "job_process", "comparison", "curve",
+    "speed", "project_connection", "project_store", "decisions", "review",
+    "review_queue", "review_progress", "enrichment", "summaries",
     "dictionary_writing", "verification", "corpus_cache", "dictionary_versions",
     "project_files", "labels_cache", "project_text", "project_gold", "project", "project_zip",
     "workspace", "reviewed", "job_requests", "job_store", "job_plan", "job_watch",
     "job_reports", "job_results", "jobs", "console", "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {
-    "device", "encoders", "subwords", "batches", "features", "risk", "transformer", "tagger",
-    "recurrence", "training", "confidence", "training_data", "experiment", "runs", "comparison",
-    "curve",
+    "device", "encoders", "subwords", "pretrained", "context", "batches", "features", "risk",
+    "transformer", "tagger",
+    "recurrence", "training", "confidence", "training_data", "progress", "experiment", "runs",
+    "comparison", "curve",
 }  # fmt: skip
 
 # `from package import name` names a module of these packages, or what their __init__ offers.

@@ -13,7 +13,7 @@ import pytest
 
 from engine.__main__ import main
 from engine.commands.epoch_lines import EpochLines
-from engine.experiment import Progress
+from engine.progress import Progress
 from engine.training import Epoch
 
 SAMPLE = Path(__file__).parent.parent / "sample_data"

@@ -12,9 +12,9 @@ import torch
 from engine.__main__ import main
 from engine.commands import predict
 from engine.experiment import Run, make_inputs, make_tagger, predict_documents
-from engine.features import open_pretrained
 from engine.files import read_source
 from engine.formats import FORMATS, WriteOptions, read_corpus, write_corpus
+from engine.pretrained import open_pretrained
 from engine.runs import load_run, save_run
 from engine.settings import Settings
 from engine.training_data import TrainingData

@@ -5,8 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine import console
+from engine.context import keep_context
 from engine.device import choose_device
-from engine.features import Tokens, has_context, keep_context
+from engine.pretrained import Tokens, has_context
 from engine.settings import Settings
 from engine.transformer import Stopped
 

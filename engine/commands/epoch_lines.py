@@ -6,8 +6,8 @@ from types import TracebackType
 
 from tqdm import tqdm
 
-from engine.experiment import Progress
 from engine.job_plan import epochs_of
+from engine.progress import Progress
 from engine.settings import Settings
 
 NAMES = {

@@ -14,9 +14,9 @@ from engine.commands.terminal import (
     write_options,
 )
 from engine.experiment import Run, predict_documents
-from engine.features import count_cut_tokens, cut_notes
 from engine.formats.contract import Overview, Pairs
 from engine.formats.writing import writable_format, write_documents
+from engine.pretrained import count_cut_tokens, cut_notes
 from engine.runs import load_run
 from engine.streaming import DocumentStream, open_stream
 from engine.text import Document, Entity, InputError

@@ -22,7 +22,7 @@ from engine.text import InputError
 from engine.workspace import open_project
 
 if TYPE_CHECKING:
-    from engine.experiment import OnProgress
+    from engine.progress import OnProgress
 
 _GRACE_SECONDS = 1.3  # between a wish to stop and an end by force
 _TURN_SECONDS = 0.3  # how often a waiting job looks whether it is its turn

@@ -12,10 +12,10 @@ from engine.commands.work_setup import (
 )
 from engine.curve import Cell, CurvePlan, Point, coverage_curve
 from engine.device import choose_device
-from engine.experiment import Progress
 from engine.job_plan import epochs_of, side_by_side
 from engine.job_requests import CurveRequest, settings_of
 from engine.job_results import curve_cells, curve_points
+from engine.progress import Progress
 from engine.text import InputError
 from engine.training_data import tokens_of
 

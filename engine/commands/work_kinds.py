@@ -7,10 +7,10 @@ from engine.commands.work_curve import curve_job
 from engine.commands.work_predict import predict_job
 from engine.commands.work_setup import Work
 from engine.commands.work_train import probe_job, train_job
-from engine.experiment import OnProgress
 from engine.job_reports import Report
 from engine.job_requests import CurveRequest, PredictRequest, ProbeRequest
 from engine.job_results import stored_request
+from engine.progress import OnProgress
 from engine.project import Project
 
 

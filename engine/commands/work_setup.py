@@ -6,15 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.commands.predict import groups
+from engine.context import keep_context
 from engine.device import choose_device
 from engine.dictionary import Dictionary
 from engine.distant import DistantLabels, label
-from engine.experiment import OnProgress, Run, predict_documents, run_context
-from engine.features import Tokens, has_context, keep_context
+from engine.experiment import Run, predict_documents, run_context
 from engine.formats import write_corpus
 from engine.job_plan import Speed, machine_name, network_key
 from engine.job_reports import Report
 from engine.labels_cache import kept_labels
+from engine.pretrained import Tokens, has_context
+from engine.progress import OnProgress
 from engine.project import Project
 from engine.project_files import CACHE
 from engine.settings import Settings

@@ -24,11 +24,11 @@ from engine.commands.work_setup import (
 from engine.comparison import compare
 from engine.decisions import Review
 from engine.device import choose_device, set_threads
-from engine.experiment import Progress
 from engine.job_plan import Speed, epochs_of, side_by_side
 from engine.job_requests import ProbeRequest, TrainRequest, settings_of
 from engine.job_results import epochs, run_card, run_folder
 from engine.priors import Priors, estimate_priors, given_priors
+from engine.progress import Progress
 from engine.speed import measure_speeds
 from engine.text import Document, Entity
 from engine.training import stored_history

@@ -1,0 +1,93 @@
+"""What a frozen transformer sees of a text: computed once for a corpus, and kept."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from engine.pretrained import Pretrained, Tokens, encoder_alone, has_context, windows_of
+from engine.settings import Settings
+from engine.text import InputError
+from engine.transformer import (
+    Features,
+    cached_features,
+    contextual_features,
+    features_key,
+    keep_features,
+)
+
+
+def context_of(
+    sentences: Tokens,
+    settings: Settings,
+    device: torch.device,
+    pretrained: Pretrained,
+    *,
+    cache: Path | None = None,
+) -> Features | None:
+    """Return a hidden layer of the frozen transformer, a row a token; None when not asked for.
+
+    With `cache`, a folder, it is computed once for a corpus.
+    """
+    if not has_context(settings):
+        return None
+    context = _Context(sentences, settings, device, pretrained)
+    if cache is None:
+        return context.compute()
+    return cached_features(cache, context.key, context.compute)
+
+
+def keep_context(
+    sentences: Tokens,
+    settings: Settings,
+    device: torch.device,
+    cache: Path,
+    *,
+    on_share: Callable[[float], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Path | None:
+    """Return the file in `cache` with the contextual features of the sentences; None without any.
+
+    Runs that train side by side are given it, where each would compute them all. Raises Stopped
+    when `should_stop` says so.
+    """
+    if not has_context(settings):
+        return None
+    pretrained = encoder_alone(settings)
+    context = _Context(sentences, settings, device, pretrained)
+    return keep_features(cache, context.key, lambda: context.compute(on_share, should_stop))
+
+
+class _Context:
+    """What a frozen transformer is to look at."""
+
+    def __init__(
+        self, sentences: Tokens, settings: Settings, device: torch.device, pretrained: Pretrained
+    ) -> None:
+        self._encoder, _ = pretrained.encoder
+        self._layer, self._device = settings.contextual_layer, device
+        last = self._encoder.config.num_hidden_layers
+        if self._layer > last:
+            raise InputError(
+                f"contextual_layer is {self._layer}, and {settings.encoder_name} has {last} "
+                "layers. Choose one of them, or 0 for none"
+            )
+        self._inputs = windows_of(sentences, settings, pretrained)
+
+    @property
+    def key(self) -> str:
+        return features_key(self._inputs, self._encoder, self._layer)
+
+    def compute(
+        self,
+        on_share: Callable[[float], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> Features:
+        return contextual_features(
+            self._inputs,
+            self._encoder,
+            layer=self._layer,
+            device=self._device,
+            on_share=on_share,
+            should_stop=should_stop,
+        )
