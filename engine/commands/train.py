@@ -85,8 +85,10 @@ def train_command(options: argparse.Namespace) -> None:
     found: dict[str, EntitiesByDocument] = {
         "dictionary": dictionary_entities(labels, corpus.documents)
     }
+    confident: Run | None = None  # the run of Conf-MPU
     for method, folder in folders.items():
         trained = load_run(folder)
+        confident = trained if trained.confidence else confident
         context = run_context(trained, corpus.documents, cache)
         predicted = predict_documents(trained, corpus.documents, folder.name, context)
         write_corpus(replace(corpus, entities=predicted), folder / "predictions.csv")
@@ -95,8 +97,8 @@ def train_command(options: argparse.Namespace) -> None:
             scores = evaluate_documents(corpus.documents, gold, found[method])
             write_scores(folder, {"train": _record(scores.overall)})
     say_comparison(corpus, found, gold)
-    if gold is not None and "conf_mpu" in folders:
-        _say_confidence(corpus, gold, data, load_run(folders["conf_mpu"]))
+    if gold is not None and confident is not None:
+        _say_confidence(corpus, gold, data, confident)
     say(f"\nRuns are in {options.out}; use one with: python -m engine predict --run {folder}")
 
 
