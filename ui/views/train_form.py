@@ -34,12 +34,13 @@ PRESET_HELP = {
     "paper": "The published settings, 100 epochs. Takes longest.",
 }
 ENCODERS = {
-    "bilstm": "BiLSTM with word vectors",
-    "transformer": "Transformer (MiniLM)",
+    "bilstm": "BiLSTM",
+    "transformer": "Fine-tuned transformer (MiniLM)",
 }
 ENCODER_HELP = (
-    "The network that reads the text. The BiLSTM is quick on a CPU; the transformer knows more "
-    "of the language and takes many times longer without a GPU."
+    "The network that reads the text. The BiLSTM sees word vectors and, unless that is switched "
+    "off under Advanced, what a small transformer makes of each sentence; it is quick on a CPU. "
+    "Fine-tuning trains that transformer itself, which takes many times longer without a GPU."
 )
 _CONTEXT_LAYER = TRAINING_PRESETS[DEFAULT_TRAINING_PRESET].contextual_layer
 LOSSES = {
@@ -300,7 +301,7 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
             key=f"train_context_{key}",
             help="A small transformer, which is not trained, reads the text once; the tagger then "
             "sees what words mean where they stand. Without it more is missed, and finding "
-            "entities in new text is about ten times faster.",
+            "entities in new text is about five times faster.",
         )
         chosen["contextual_layer"] = (base.contextual_layer or _CONTEXT_LAYER) * has_context
     changed = {name: value for name, value in chosen.items() if value != getattr(base, name)}
