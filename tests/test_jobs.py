@@ -506,7 +506,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(project):
 
 
 def test_runs_of_a_project_share_what_a_frozen_encoder_sees(project, tmp_path, monkeypatch):
-    computed, stages = [], []
+    computed, stages, messages = [], [], []
 
     def compute(inputs, *arguments, **options):
         if inputs.token_count > 1:  # a run that is loaded looks at one token, for sizes
@@ -515,15 +515,19 @@ def test_runs_of_a_project_share_what_a_frozen_encoder_sees(project, tmp_path, m
 
     def progress(self, _of=Report.progress, **columns):
         stages.append(columns.get("stage"))
+        messages.append(columns.get("message"))
         _of(self, **columns)
 
     monkeypatch.setattr("engine.context.contextual_features", compute)
     monkeypatch.setattr(Report, "progress", progress)
+    monkeypatch.setattr("engine.commands.work_setup._REPORT_SECONDS", 0)
     encoder = {"contextual_layer": 1, "encoder_name": str(save_tiny_bert(tmp_path))}
     for seed in (0, 1):
         assert done_here(project, tiny_request(settings=encoder, seed=seed)).state == "done"
     assert len(computed) == 1
     assert stages.count("context") == 2
+    told = [message for message in messages if message is not None]
+    assert told[-3:] == ["100 % of the text is read.", "", ""]  # the second run finds it read
     assert len(list((project.folder / "cache" / "context").iterdir())) == 1
 
 

@@ -82,7 +82,7 @@ def keep_project_context(work: Work, sentences: Tokens, settings: Settings) -> b
         nonlocal heard
         if watch.seconds - heard > _REPORT_SECONDS:
             heard = watch.seconds
-            work.report.progress(seconds_left=heard / share - heard)
+            work.report.progress(message=f"{100 * share:.0f} % of the text is read.")
 
     work.report.progress(stage="context")
     folder = context_folder(work.project)
@@ -93,6 +93,7 @@ def keep_project_context(work: Work, sentences: Tokens, settings: Settings) -> b
         )  # fmt: skip
     except Stopped:
         return False
+    work.report.progress(message="")
     return True
 
 
