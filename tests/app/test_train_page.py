@@ -269,7 +269,8 @@ def test_untouched_estimates_are_left_to_the_run():
 
 def test_a_run_in_progress_is_shown_with_its_stages_and_curves():
     project = sample_project()
-    report = begin(project)
+    epochs = {"epochs": 12, "confidence_epochs": 8}
+    report = begin(project, jobs.TrainRequest(preset="quick", settings=epochs))
     report_epochs(report, "mpn", count=3)
     report_epochs(report, "conf_mpu", "confidence", count=8, total=8)
     page = show(project)
