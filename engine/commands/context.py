@@ -19,7 +19,8 @@ def watch_context(
     if not has_context(settings):
         return
     tokens = sum(map(len, sentences))
-    with console.Progress("Encoding", tokens, "tokens") as progress:
+    # Whoever stopped it is asked again by what comes next; a bar that was left says no "done".
+    with suppress(Stopped), console.Progress("Encoding", tokens, "tokens") as progress:
         done = 0
 
         def on_share(share: float) -> None:
@@ -27,8 +28,6 @@ def watch_context(
             progress.advance(round(share * tokens) - done)
             done = round(share * tokens)
 
-        with suppress(Stopped):  # what comes next will see it too
-            keep_context(
-                sentences, settings, choose_device(), cache,
-                on_share=on_share, should_stop=should_stop,
-            )  # fmt: skip
+        keep_context(
+            sentences, settings, choose_device(), cache, on_share=on_share, should_stop=should_stop
+        )
