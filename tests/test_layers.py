@@ -26,7 +26,7 @@ ENGINE_ORDER = [
     "dictionary_writing", "verification", "corpus_cache", "dictionary_versions",
     "project_files", "labels_cache", "project_text", "project_gold", "project", "project_zip",
     "workspace", "reviewed", "job_requests", "job_store", "job_plan", "job_watch",
-    "job_reports", "job_results", "jobs", "console", "commands", "__main__",
+    "job_reports", "job_results", "jobs", "export_choice", "console", "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {
     "device", "encoders", "subwords", "pretrained", "context", "batches", "features", "risk",

@@ -367,7 +367,7 @@ def test_a_zip_of_a_project_is_a_project_elsewhere(capsys, trained, tmp_path, mo
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "name the file to write with --out, or --zip FILE for all of the project."),
+        ([], "name the file to write with --out, or --zip FILE for the whole project."),
         (["--out", "a.xyz"], 'a file ending in ".xyz" can be written in several ways'),
         (["--out", "a.csv"], "has no finished run. Train one, or export --dictionary-labels."),
         (["--out", "a.csv", "--run", "x"], 'this project has no job "x"'),
@@ -402,3 +402,16 @@ def test_export_leaves_out_what_was_found_in_text_that_is_gone(capsys, trained, 
                        "--out", tmp_path / "e.csv")  # fmt: skip
     assert code == 0
     assert f"{len(places):,} entities left out: their text is no longer in the project" in err
+
+
+def test_export_takes_only_runs_of_training(capsys, trained, tmp_path):
+    project, run_id = trained
+    other = duplicate_project(project.id, "With a prediction")
+    request = jobs.PredictRequest(run_id, "mpn", (SourceFile("a.txt", b"Aspirin helped."),))
+    job = jobs.create(other, request)
+    code, _, err = run(capsys, "export", "--project", other.id, "--run", job.id,
+                       "--out", tmp_path / "e.csv")  # fmt: skip
+    assert code == 2
+    assert (
+        err == f"engine export: job {job.id} is a predict job; --run takes the id of a training.\n"
+    )

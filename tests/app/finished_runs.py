@@ -60,6 +60,16 @@ def finish_run(
     return end_job(project, job)
 
 
+def record_f1(project: Project, id: str, f1: Mapping[str, float]) -> None:
+    """Write the F1 of a job's methods against gold."""
+    scores = {method: {"overall": {"f1": value}} for method, value in f1.items()}
+    with writing_jobs(project.folder) as db:
+        db.execute(
+            "INSERT INTO job_facts (job, key, value) VALUES (?, 'scores', ?)",
+            (id, json.dumps(scores)),
+        )
+
+
 def end_job(project: Project, job: Job, state: str = "done", message: str = "") -> Job:
     """Write that a job has ended."""
     with writing_jobs(project.folder) as db:

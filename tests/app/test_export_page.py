@@ -1,18 +1,20 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from engine import FORMATS, Phrase, WriteOptions, jobs
+from engine.__main__ import main
+from engine.export_choice import DICTIONARY, GOLD, REVIEWED, RUN, ExportChoice
 from engine.files import SourceFile
 from engine.workspace import create_project, import_project_zip
-from tests.app.finished_runs import TEXT, finish_run, make_project
+from tests.app.finished_runs import TEXT, end_job, finish_run, make_project, record_f1
 from tests.app.pages import open_page
 from ui.state import downloads, export
-from ui.state.export import DICTIONARY, GOLD, REVIEWED, RUN, Choice
 
 GOLD_CSV = b"doc_id,start,end,text,label\nnotes,7,11,gout,Disease\n"
 WRITABLE = [name for name, format in FORMATS.items() if format.write]
@@ -126,15 +128,15 @@ def test_each_kind_of_entities_is_offered_only_where_there_is_some(project):
 
 
 def test_files_hold_what_was_chosen(project, run):
-    of_run = export.whole_file(project, Choice(RUN, run, "conf_mpu"))
+    of_run = export.whole_file(project, ExportChoice(RUN, run, "conf_mpu"))
     assert surfaces(of_run) == ["gout", "chronic kidney disease", "Nothing"]
     assert [row["in_dictionary"] for row in rows(of_run)] == ["true", "false", "false"]
-    assert surfaces(export.whole_file(project, Choice(DICTIONARY))) == ["gout", "Lead"]
-    assert surfaces(export.whole_file(project, Choice(GOLD))) == ["gout"]
+    assert surfaces(export.whole_file(project, ExportChoice(DICTIONARY))) == ["gout", "Lead"]
+    assert surfaces(export.whole_file(project, ExportChoice(GOLD))) == ["gout"]
 
 
 def test_decisions_come_before_methods_and_methods_before_dictionaries(project, run):
-    choice = Choice(REVIEWED, run, "conf_mpu")
+    choice = ExportChoice(REVIEWED, run, "conf_mpu")
     decide(project, "kidney disease", "accepted")
     decide(project, "gout", "rejected")
     data = export.whole_file(project, choice)
@@ -150,20 +152,57 @@ def test_a_large_file_is_verified_when_it_is_downloaded(project, run, monkeypatc
     page = show(project)
     assert any("when you download it" in caption for caption in captions(page))
     assert "3 entities in 1 document. The first 10 lines:" in captions(page)
-    data = export.whole_file(project, Choice(RUN, run, "conf_mpu"))
+    data = export.whole_file(project, ExportChoice(RUN, run, "conf_mpu"))
     assert len(rows(data)) == 3
 
 
-def test_entities_outside_a_changed_text_are_left_out(project, run):
+def shorten_text(project):
+    """Replace the text by its beginning: what was found behind it has lost its text."""
     project.remove_text(project.text_files()[0].id)
     project.add_text([SourceFile("notes.txt", b"He had gout.\n")])
-    data = export.whole_file(project, Choice(RUN, run, "conf_mpu"))
+
+
+def test_entities_outside_a_changed_text_are_left_out_and_counted(project, run):
+    assert not show(project).info
+    shorten_text(project)
+    data = export.whole_file(project, ExportChoice(RUN, run, "conf_mpu"))
     assert surfaces(data) == ["gout"]
-    checked(show(project))
+    told = "2 entities left out: their text is no longer in the project."
+    page = show(project)
+    assert [info.value for info in page.info] == [told]
+    decide(project, "gout", "accepted")
+    page = checked(show(project).segmented_control[0].set_value(REVIEWED).run())
+    assert [info.value for info in page.info] == [told]
+    page = checked(page.segmented_control[0].set_value(DICTIONARY).run())
+    assert not page.info
+
+
+def test_default_method_is_the_same_in_the_app_and_at_the_command_line(
+    project, run, tmp_path, capsys
+):
+    def defaults():
+        page = show(project)
+        of_page = page.segmented_control(key=f"export_method_{run}").value
+        assert main(["export", "--project", project.id, "--out", str(tmp_path / "e.csv")]) == 0
+        return of_page, re.search(r"Run \S+, (\w+)\.", capsys.readouterr().out)[1]
+
+    assert defaults() == ("conf_mpu", "conf_mpu")
+    record_f1(project, run, {"dictionary": 0.9, "conf_mpu": 0.4, "mpu": 0.6})
+    assert defaults() == ("mpu", "mpu")
+
+
+def test_default_run_is_the_latest_that_is_done(project, run, tmp_path, capsys):
+    unfinished = finish_run(project)
+    end_job(project, unfinished, "cancelled")
+    assert show(project).selectbox(key="export_run").value == run
+    assert main(["export", "--project", project.id, "--out", str(tmp_path / "e.csv")]) == 0
+    assert f"Run {run}, conf_mpu." in capsys.readouterr().out
 
 
 def test_all_formats_come_in_one_archive(project, run):
-    archive = zipfile.ZipFile(io.BytesIO(export.all_formats(project, Choice(RUN, run, "mpu"))))
+    archive = zipfile.ZipFile(
+        io.BytesIO(export.all_formats(project, ExportChoice(RUN, run, "mpu")))
+    )
     assert {Path(name).parent.name for name in archive.namelist()} == set(WRITABLE)
     assert surfaces(archive.read(f"entities/entities-mpu-{run}.csv")) == ["gout", "kidney disease"]
     assert '<Label value="Disease"' in archive.read("label_studio/labeling-config.xml").decode()
@@ -171,7 +210,7 @@ def test_all_formats_come_in_one_archive(project, run):
 
 def test_summaries_can_be_taken_along(project, run):
     job = jobs.get_job(project, run)
-    counted = rows(downloads.surfaces(project, Choice(RUN, run, "conf_mpu")))
+    counted = rows(downloads.surfaces(project, ExportChoice(RUN, run, "conf_mpu")))
     assert (counted[0]["text_norm"], counted[0]["in_dictionary"]) == (
         "chronic kidney disease",
         "false",
@@ -215,7 +254,7 @@ def test_a_trained_method_can_be_taken_along(project, run):
 
 def test_report_has_scores_coverage_and_sentences(project, run):
     job = jobs.get_job(project, run)
-    page = downloads.report(project, Choice(RUN, run, "conf_mpu"), job).decode()
+    page = downloads.report(project, ExportChoice(RUN, run, "conf_mpu"), job).decode()
     assert "<h1>Trial</h1>" in page and "How right each method is" in page
     assert 'gout<span class="gl-type">Disease</span></mark>' in page
     # gout is right, the two others are not: precision 1/3, recall 1, F1 2/4
@@ -224,7 +263,7 @@ def test_report_has_scores_coverage_and_sentences(project, run):
 
 def test_report_without_gold_and_run_is_about_the_dictionaries():
     bare = make_project(name="Bare")
-    page = downloads.report(bare, Choice(DICTIONARY), None).decode()
+    page = downloads.report(bare, ExportChoice(DICTIONARY), None).decode()
     assert "What each method finds" in page and "How right" not in page
 
 
@@ -242,4 +281,4 @@ def test_a_file_that_would_be_wrong_is_not_handed_out(project, run, monkeypatch)
     page = open_page("export", project.id).run()
     assert page.error[0].value.replace("\\", "").startswith("This file would be wrong: line 2")
     with pytest.raises(export.engine.InputError, match="line 2 is wrong"):
-        export.whole_file(project, Choice(RUN, run, "conf_mpu"))
+        export.whole_file(project, ExportChoice(RUN, run, "conf_mpu"))

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import jobs
+from engine.export_choice import DICTIONARY, RUN, ExportChoice
 from engine.files import SourceFile
 from engine.workspace import create_project
 from tests.app.finished_runs import end_job, finish_run
@@ -245,7 +246,7 @@ def test_what_cannot_be_read_is_named_as_text(project, run):
 
 
 def test_report_shows_markup_as_text(project, run):
-    choice = export.Choice(export.RUN, run.id, "conf_mpu")
+    choice = ExportChoice(RUN, run.id, "conf_mpu")
     page = downloads.report(project, choice, run).decode()
     tags = Tags(page)
     assert tags.names & (FOREIGN_TAGS | {"img", "a"}) == {"meta"}
@@ -255,7 +256,7 @@ def test_report_shows_markup_as_text(project, run):
 
 def test_formulas_are_guarded_in_files_for_excel(project, run):
     options = export.WriteOptions(excel=True)
-    choice = export.Choice(export.DICTIONARY, options=options)
+    choice = ExportChoice(DICTIONARY, options=options)
     for data in (
         export.whole_file(project, choice),
         downloads.phrases(project, options),

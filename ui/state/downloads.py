@@ -1,4 +1,4 @@
-"""Further files to take along: summaries, dictionaries, the report, the project, the weights.
+"""More files to download: summaries, dictionaries, the report, the project, the weights.
 
 Each is made when its button is pressed, not before.
 """
@@ -15,6 +15,7 @@ import engine
 from engine import WriteOptions, jobs
 from engine.bootstrap import ALL_TYPES
 from engine.dictionary_writing import write_patterns, write_phrases
+from engine.export_choice import DICTIONARY, GOLD, REVIEWED, RUN, ChosenEntities, ExportChoice
 from engine.jobs import Job
 from engine.project import Project
 from engine.review_queue import lot
@@ -28,29 +29,28 @@ from ui.report import Figure, MethodRow, Report, TypeRow, make_report
 from ui.state import comparison as compared
 from ui.state import comparison_tables, corpus, export, findings, labels
 
-_LEFT_OUT = ("checkpoint", ".")  # beginnings of the names of files that a bundle does without
+_LEFT_OUT = ("checkpoint", ".")  # files whose names begin like this stay out of a bundle
 _SENTENCES = 50
 
 
-def surfaces(project: Project, choice: export.Choice) -> bytes:
-    """Return the surfaces of the chosen set, counted, as CSV."""
-    of = export.selected(project, choice)
+def surfaces(project: Project, choice: ExportChoice) -> bytes:
+    """Return the surfaces of the chosen set with their counts, as CSV."""
+    texts = export.selected(project, choice)
     known, match = findings.known(project), findings.match_options(project)
     return _in_memory(
         lambda out: write_surfaces(
-            of.documents, of.entities, out, known=known, match=match, options=choice.options
+            texts.documents, texts.entities, out, known=known, match=match, options=choice.options
         )
     )
 
 
 def comparison(project: Project, job: Job | None, options: WriteOptions) -> bytes:
     """Return the dictionaries, all methods of a run and the gold side by side, as CSV."""
-    found = dict(reversed(findings.by_method(project, job).items()))
-    of_gold = export.gold(project)
-    if of_gold:
-        found["gold"] = of_gold
-    texts = corpus.read_corpus(project).documents
-    return _in_memory(lambda out: write_comparison(texts, found, out, options))
+    sets = dict(reversed(findings.by_method(project, job).items()))
+    if gold := export.gold(project):
+        sets["gold"] = gold
+    documents = corpus.read_corpus(project).documents
+    return _in_memory(lambda out: write_comparison(documents, sets, out, options))
 
 
 def phrases(project: Project, options: WriteOptions) -> bytes:
@@ -59,12 +59,12 @@ def phrases(project: Project, options: WriteOptions) -> bytes:
 
 
 def patterns(project: Project) -> bytes:
-    """Return the dictionaries' phrases as patterns of spaCy and Prodigy."""
+    """Return the dictionaries' phrases as patterns for spaCy and Prodigy."""
     return _in_memory(lambda out: write_patterns(labels.dictionaries(project), out))
 
 
 def project_zip(project: Project) -> bytes:
-    """Return all of the project as a zip that the page Home can open again."""
+    """Return the whole project as a zip that the page Home can import."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "project.zip"
         write_project_zip(project, path)
@@ -96,11 +96,11 @@ def _in_memory(write: Callable[[IO[bytes]], object]) -> bytes:
 # ---- the report -----------------------------------------------------------------------------
 
 
-def report(project: Project, choice: export.Choice, job: Job | None) -> bytes:
+def report(project: Project, choice: ExportChoice, job: Job | None) -> bytes:
     """Return the report on the project, with sentences that show the chosen set."""
-    of = export.selected(project, choice)
-    found = {e.entity_type for entities in of.entities.values() for e in entities}
-    names = {*found, *(name for d in labels.dictionaries(project) for name in d.types)}
+    texts = export.selected(project, choice)
+    types = ChosenEntities(texts.entities).types
+    names = {*types, *(name for d in labels.dictionaries(project) for name in d.types)}
     page = make_report(
         Report(
             project.name,
@@ -108,7 +108,7 @@ def report(project: Project, choice: export.Choice, job: Job | None) -> bytes:
             _figures(project),
             _type_rows(project),
             _method_rows(project, job),
-            _sentences(of),
+            _sentences(texts),
             _whose(choice),
             type_colors(names),
             _notes(project, job),
@@ -126,25 +126,25 @@ def _figures(project: Project) -> list[Figure]:
     figures = [Figure("Documents", f"{len(texts.documents):,}", f"{sentences:,} sentences")]
     if not project.dictionary_version():
         return [*figures, Figure("Tokens", f"{tokens:,}")]
-    of = labels.coverage(project)
+    covered = labels.coverage(project)
     return [
         *figures,
         Figure(
             "Token coverage",
-            parts.percent(of.token_share),
-            f"{of.labeled_tokens:,} of {of.tokens:,} tokens",
+            parts.percent(covered.token_share),
+            f"{covered.labeled_tokens:,} of {covered.tokens:,} tokens",
         ),
         Figure(
             "Sentences with a match",
-            parts.percent(of.sentence_share),
-            f"{of.matched_sentences:,} of {of.sentences:,} sentences",
+            parts.percent(covered.sentence_share),
+            f"{covered.matched_sentences:,} of {covered.sentences:,} sentences",
         ),
         Figure(
             "Phrases used",
-            parts.percent(of.phrase_share),
-            f"{of.used_phrases:,} of {of.phrases:,} phrases",
+            parts.percent(covered.phrase_share),
+            f"{covered.used_phrases:,} of {covered.phrases:,} phrases",
         ),
-        Figure("Conflicts", f"{of.conflicts:,}", "lost to another type"),
+        Figure("Conflicts", f"{covered.conflicts:,}", "lost to another type"),
     ]
 
 
@@ -157,7 +157,7 @@ def _type_rows(project: Project) -> list[TypeRow]:
 
 
 def _method_rows(project: Project, job: Job | None) -> list[MethodRow]:
-    """The dictionaries and the methods of the run; scored where there is gold."""
+    """Return the dictionaries and the methods of the run, with scores where there is gold."""
     runs = [job] if job is not None else []
     wanted = compared.methods(
         runs, has_gold=False, has_dictionary=bool(project.dictionary_version())
@@ -185,15 +185,15 @@ def _entities(project: Project, choice: compared.Choice) -> EntitiesByDocument:
 
 
 def _known(share: float) -> float | None:
-    return None if share != share else float(share)  # NaN is not known
+    return None if share != share else float(share)  # NaN: not known
 
 
-def _sentences(of: engine.Corpus) -> list[Line]:
-    """Sentences with an entity, drawn by lot: the same each time."""
+def _sentences(texts: engine.Corpus) -> list[Line]:
+    """Return sentences with an entity, drawn at random; the same ones each time."""
     drawn = []
     number = 0
-    for document in of.documents:
-        spans = spans_from_entities(document, of.entities.get(document.id, ())).spans
+    for document in texts.documents:
+        spans = spans_from_entities(document, texts.entities.get(document.id, ())).spans
         for sentence, here in zip(document.sentences, spans, strict=True):
             number += 1
             if here:
@@ -206,15 +206,15 @@ def _sentences(of: engine.Corpus) -> list[Line]:
     ]
 
 
-def _whose(choice: export.Choice) -> str:
+def _whose(choice: ExportChoice) -> str:
     name = parts.METHOD_NAMES.get(choice.method, choice.method)
-    said = {
-        export.RUN: f"{name}, run {choice.run}",
-        export.REVIEWED: "what was reviewed, then what the method found, then the dictionaries",
-        export.DICTIONARY: "the dictionaries",
-        export.GOLD: "the gold labels",
+    names = {
+        RUN: f"{name}, run {choice.run}",
+        REVIEWED: "your decisions, then what the method found, then the dictionaries",
+        DICTIONARY: "the dictionaries",
+        GOLD: "the gold labels",
     }
-    return said[choice.what]
+    return names[choice.what]
 
 
 def _notes(project: Project, job: Job | None) -> list[str]:

@@ -1,7 +1,8 @@
-"""What is exported: a set of entities, filtered, as the bytes of a file that were verified.
+"""The file of an export: the chosen entities, filtered, written and verified.
 
-Files are made once for each choice and kept by the content they came from; downloads that may be
-large are made when they are asked for.
+`engine.export_choice` decides which entities these are. Here they are kept by the content they came
+from, so that a click which changes nothing computes nothing. Large files are made when they are
+downloaded.
 """
 
 import zipfile
@@ -14,157 +15,161 @@ import streamlit as st
 
 import engine
 from engine import WriteOptions, jobs
-from engine.enrichment import mark_known
+from engine.enrichment import KnownPhrases
+from engine.export_choice import (
+    DICTIONARY,
+    GOLD,
+    REVIEWED,
+    RUN,
+    ChosenEntities,
+    EntitySets,
+    ExportChoice,
+    choose_entities,
+    count_entities,
+    filter_entities,
+    offered,
+    with_known,
+)
 from engine.formats import Format
 from engine.formats.label_studio import view_config
 from engine.jobs import Job
 from engine.project import Project
-from engine.selection import Selection, select
 from engine.text import EntitiesByDocument
 from engine.verification import Verification, verify
 from ui.state import corpus, findings
 
-RUN, DICTIONARY, REVIEWED, GOLD = "run", "dictionary", "reviewed", "gold"
 PREVIEW_LINES = 10
-_PLAIN = WriteOptions()
 _LONGEST_LINE = 400  # characters of a line in the preview
 _KEPT = 4
-# Up to here a file is made and verified for the page itself; a larger one when it is downloaded.
+# Up to here the page makes and verifies the whole file; a larger one is made on download.
 _MOST_ENTITIES, _MOST_CHARACTERS = 20_000, 400_000
 _PREVIEW_DOCUMENTS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What a person wants to take along."""
-
-    what: str  # RUN, DICTIONARY, REVIEWED or GOLD
-    run: str = ""  # job id
-    method: str = ""
-    types: tuple[str, ...] = ()  # none = all
-    least_score: float = 0.0  # entities without a score stay
-    words: str = ""  # in the document's id
-    format: str = "entities"
-    options: WriteOptions = _PLAIN
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A file in memory, and what was changed to write it."""
+class WrittenFile:
+    """A file in memory, and notes on what had to be changed to write it."""
 
     data: bytes
     notes: Sequence[str]
-    is_whole: bool = True  # else only the beginning was written, to be looked at
+    is_whole: bool = True  # False: only the beginning, for the preview
 
 
 # ---- which entities -------------------------------------------------------------------------
 
 
+class CachedSets(EntitySets):
+    """The sets of entities of a project, from what the app keeps in memory."""
+
+    def gold(self) -> EntitiesByDocument | None:
+        return gold(self.project) or None
+
+    def matched(self) -> EntitiesByDocument:
+        return findings.matched(self.project)
+
+    def found(self, job: Job, method: str) -> EntitiesByDocument:
+        return findings.found(self.project, job, method)
+
+    def known(self) -> KnownPhrases:
+        return findings.known(self.project)
+
+
 def available(project: Project) -> list[str]:
     """Return what there is to export, the most finished first."""
-    has_run = bool(findings.runs(project))
-    has_dictionary = bool(project.dictionary_version())
-    found = [RUN] if has_run else []
-    found += [REVIEWED] if findings.decisions(project) else []
-    found += [DICTIONARY] if has_dictionary else []
-    return found + ([GOLD] if gold(project) else [])
+    return offered(
+        has_run=bool(findings.runs(project)),
+        has_decisions=bool(findings.decisions(project)),
+        has_dictionary=bool(project.dictionary_version()),
+        has_gold=bool(gold(project)),
+    )
 
 
 def gold(project: Project) -> EntitiesByDocument:
-    """Return the gold, nothing where there is none or it cannot be read."""
+    """Return the gold; empty where there is none or it cannot be read."""
     try:
         aligned = corpus.gold(project)
-    except engine.InputError:  # the page Text says it
+    except engine.InputError:  # the page Text shows the error
         return {}
     return aligned.entities if aligned else {}
 
 
-def entities(project: Project, choice: Choice) -> EntitiesByDocument:
-    """Return the chosen set, not filtered."""
-    job = _job(project, choice)
-    if choice.what == GOLD:
-        return gold(project)
-    if choice.what == DICTIONARY:
-        return findings.matched(project)
-    if choice.what == REVIEWED:
-        return findings.reviewed(project, job, choice.method)
-    assert job is not None
-    return findings.found(project, job, choice.method)
+def chosen(project: Project, choice: ExportChoice) -> ChosenEntities:
+    """Return the chosen set before filtering, and how many entities have lost their text."""
+    bare = ExportChoice(choice.what, choice.run, choice.method)
+    return _chosen(_key(project, bare), project, bare)
 
 
-def types(project: Project, choice: Choice) -> list[str]:
+def types(project: Project, choice: ExportChoice) -> list[str]:
     """Return the types of the chosen set."""
-    whole = replace(choice, types=(), least_score=0.0, words="")
-    return _types(_key(project, whole), project, whole)
+    bare = ExportChoice(choice.what, choice.run, choice.method)
+    return _types(_key(project, bare), project, bare)
 
 
-def selected(project: Project, choice: Choice) -> engine.Corpus:
-    """Return the documents and entities that the filters let through."""
-    return _with_known(project, choice, filtered(project, choice))
+def selected(project: Project, choice: ExportChoice) -> engine.Corpus:
+    """Return the documents and entities that pass the filters, marked as known or not."""
+    return with_known(_sets(project), choice, filtered(project, choice))
 
 
-def filtered(project: Project, choice: Choice) -> engine.Corpus:
-    """Return the same, without a word on whether the dictionaries hold them: that takes longer."""
-    chosen = replace(choice, format="", options=_PLAIN)
-    return _filtered(_key(project, chosen), project, chosen)
+def filtered(project: Project, choice: ExportChoice) -> engine.Corpus:
+    """Return the documents and entities that pass the filters.
+
+    Whether the dictionaries hold them is not filled in: that takes longer.
+    """
+    without_file = ExportChoice(choice.what, choice.run, choice.method, choice.selection)
+    return _filtered(_key(project, without_file), project, without_file)
 
 
-def count(of: engine.Corpus) -> int:
-    """Return how many entities there are."""
-    return sum(map(len, of.entities.values()))
+def _sets(project: Project) -> CachedSets:
+    return CachedSets(project, corpus.read_corpus(project))
 
 
-def _job(project: Project, choice: Choice) -> Job | None:
-    return jobs.get_job(project, choice.run) if choice.run else None
-
-
-def _key(project: Project, choice: Choice) -> tuple[object, ...]:
-    """All that the file follows from."""
+def _key(project: Project, choice: ExportChoice) -> tuple[object, ...]:
+    """Everything that the content of the file depends on."""
     decided: tuple[int, ...] = ()
     if choice.what == REVIEWED:
         ids = [decision.id for decision in findings.decisions(project)]
         decided = (len(ids), max(ids, default=0))
-    golden = project.gold_key() if choice.what == GOLD else ""
-    return (project.id, project.labels_key(), golden, decided, choice)
+    gold_key = project.gold_key() if choice.what == GOLD else ""
+    return (project.id, project.labels_key(), gold_key, decided, choice)
 
 
 # ---- the file -------------------------------------------------------------------------------
 
 
-def is_small(of: engine.Corpus) -> bool:
+def is_small(texts: engine.Corpus) -> bool:
     """Return whether the whole file can be made while the page waits."""
-    characters = sum(len(document.text) for document in of.documents)
-    return count(of) <= _MOST_ENTITIES and characters <= _MOST_CHARACTERS
+    characters = sum(len(document.text) for document in texts.documents)
+    return count_entities(texts) <= _MOST_ENTITIES and characters <= _MOST_CHARACTERS
 
 
-def written(project: Project, choice: Choice) -> Written:
-    """Return the file of a choice, or of a large one its beginning only."""
+def written(project: Project, choice: ExportChoice) -> WrittenFile:
+    """Return the file of a choice; only its beginning if it is large."""
     return _written(_key(project, choice), project, choice)
 
 
-def whole_file(project: Project, choice: Choice) -> bytes:
-    """Return all of the file, verified; InputError when it does not say what the text says."""
+def whole_file(project: Project, choice: ExportChoice) -> bytes:
+    """Return the whole file, verified; InputError if it contradicts the text."""
     made = written(project, choice)
     if made.is_whole:
-        return _true(made, verified(project, choice))
-    of = selected(project, choice)
-    made = _write(of, choice)
-    return _true(made, verify(made.data, choice.format, of))
+        return _data_if_true(made, verified(project, choice))
+    texts = selected(project, choice)
+    made = _write(texts, choice)
+    return _data_if_true(made, verify(made.data, choice.format, texts))
 
 
-def verified(project: Project, choice: Choice) -> Verification:
-    """Return what reading the file of a choice again has shown; it takes longer than writing."""
+def verified(project: Project, choice: ExportChoice) -> Verification:
+    """Return what reading the file again has shown; it takes longer than writing."""
     return _verified(_key(project, choice), project, choice)
 
 
-def _true(made: Written, checked: Verification) -> bytes:
+def _data_if_true(made: WrittenFile, checked: Verification) -> bytes:
     if checked.problem:
         raise engine.InputError(f"this file would be wrong: {checked.problem}")
     return made.data
 
 
-def first_lines(made: Written, format: str) -> str:
-    """Return the beginning of the file as text; of an archive, its list and its first entities."""
+def first_lines(made: WrittenFile, format: str) -> str:
+    """Return the first lines of the file; for an archive, its list and its first annotations."""
     if format == "brat":
         text = _inside_zip(made.data)
     else:
@@ -183,18 +188,18 @@ def _inside_zip(data: bytes) -> str:
     return f"{listed}\n\n{annotations[0] if annotations else ''}\n{shown}"
 
 
-def all_formats(project: Project, choice: Choice) -> bytes:
+def all_formats(project: Project, choice: ExportChoice) -> bytes:
     """Return a zip of the chosen set in every format, each verified."""
     out = BytesIO()
-    of = selected(project, choice)
+    texts = selected(project, choice)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, format in writable().items():
-            options = choice.options if choice.format == name else _PLAIN
-            made = _write(of, replace(choice, format=name, options=options))
-            data = _true(made, verify(made.data, name, of))
+            options = choice.options if choice.format == name else WriteOptions()
+            made = _write(texts, replace(choice, format=name, options=options))
+            data = _data_if_true(made, verify(made.data, name, texts))
             archive.writestr(f"{name}/{file_name(choice, format.extensions[0])}", data)
-        named = sorted({e.entity_type for found in of.entities.values() for e in found})
-        archive.writestr("label_studio/labeling-config.xml", view_config(named))
+        names = ChosenEntities(texts.entities).types
+        archive.writestr("label_studio/labeling-config.xml", view_config(names))
     return out.getvalue()
 
 
@@ -203,10 +208,10 @@ def writable() -> dict[str, Format]:
     return {name: format for name, format in engine.FORMATS.items() if format.write}
 
 
-def file_name(choice: Choice, ending: str) -> str:
+def file_name(choice: ExportChoice, ending: str) -> str:
     """Return a name that says what the file holds.
 
-    >>> file_name(Choice(RUN, "20261116-053001-ab12", "conf_mpu"), ".csv")
+    >>> file_name(ExportChoice(RUN, "20261116-053001-ab12", "conf_mpu"), ".csv")
     'entities-conf_mpu-20261116-053001-ab12.csv'
     """
     parts = {
@@ -218,52 +223,44 @@ def file_name(choice: Choice, ending: str) -> str:
     return "-".join(("entities", *filter(None, parts[choice.what]))) + ending
 
 
-def _write(of: engine.Corpus, choice: Choice) -> Written:
+def _write(texts: engine.Corpus, choice: ExportChoice) -> WrittenFile:
     out, write = BytesIO(), engine.FORMATS[choice.format].write
     assert write is not None
-    report = write(of, out, choice.options)
-    return Written(out.getvalue(), report.notes)
+    report = write(texts, out, choice.options)
+    return WrittenFile(out.getvalue(), report.notes)
 
 
 # ---- caches ---------------------------------------------------------------------------------
 
 
+@st.cache_resource(max_entries=_KEPT, show_spinner="Collecting the entities")
+def _chosen(key: tuple[object, ...], _project: Project, _choice: ExportChoice) -> ChosenEntities:
+    job = jobs.get_job(_project, _choice.run) if _choice.run else None
+    return choose_entities(_sets(_project), _choice, job)
+
+
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
-def _types(key: tuple[object, ...], _project: Project, _choice: Choice) -> list[str]:
-    found = entities(_project, _choice)
-    return sorted({entity.entity_type for of in found.values() for entity in of})
+def _types(key: tuple[object, ...], _project: Project, _choice: ExportChoice) -> list[str]:
+    return chosen(_project, _choice).types
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner="Choosing entities")
-def _filtered(key: tuple[object, ...], _project: Project, _choice: Choice) -> engine.Corpus:
-    return select(
-        corpus.read_corpus(_project).documents,
-        entities(_project, _choice),
-        Selection(_choice.types, _choice.least_score, _choice.words),
-        only_annotated=_choice.what == GOLD,
-    )
-
-
-def _with_known(project: Project, choice: Choice, of: engine.Corpus) -> engine.Corpus:
-    """The corpus with what is not said yet: whether the dictionaries hold an entity's words."""
-    is_open = any(e.in_dictionary is None for found in of.entities.values() for e in found)
-    if choice.what not in (RUN, REVIEWED) or not is_open:
-        return of
-    return replace(of, entities=mark_known(of.documents, of.entities, findings.known(project)))
+@st.cache_resource(max_entries=_KEPT, show_spinner="Filtering the entities")
+def _filtered(key: tuple[object, ...], _project: Project, _choice: ExportChoice) -> engine.Corpus:
+    return filter_entities(_sets(_project), _choice, chosen(_project, _choice))
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Writing the file")
-def _written(key: tuple[object, ...], _project: Project, _choice: Choice) -> Written:
-    of = filtered(_project, _choice)
-    if is_small(of):
-        return _write(_with_known(_project, _choice, of), _choice)
-    first = (document for document in of.documents if of.entities.get(document.id))
-    beginning = tuple(islice(first, _PREVIEW_DOCUMENTS))
-    part = engine.Corpus(beginning, {d.id: of.entities[d.id] for d in beginning})
-    return replace(_write(_with_known(_project, _choice, part), _choice), is_whole=False)
+def _written(key: tuple[object, ...], _project: Project, _choice: ExportChoice) -> WrittenFile:
+    texts, sets = filtered(_project, _choice), _sets(_project)
+    if is_small(texts):
+        return _write(with_known(sets, _choice, texts), _choice)
+    annotated = (document for document in texts.documents if texts.entities.get(document.id))
+    beginning = tuple(islice(annotated, _PREVIEW_DOCUMENTS))
+    part = engine.Corpus(beginning, {d.id: texts.entities[d.id] for d in beginning})
+    return replace(_write(with_known(sets, _choice, part), _choice), is_whole=False)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Verifying every offset")
-def _verified(key: tuple[object, ...], _project: Project, _choice: Choice) -> Verification:
+def _verified(key: tuple[object, ...], _project: Project, _choice: ExportChoice) -> Verification:
     made = written(_project, _choice)
     return verify(made.data, _choice.format, filtered(_project, _choice))

@@ -1,4 +1,4 @@
-"""What was found in a project's text, and by whom: runs, dictionaries, people; kept by content.
+"""What runs, dictionaries and people found in a project's text, kept by content.
 
 Cached as resources, shared by all visitors and never copied; no view changes them in place.
 """
@@ -12,16 +12,16 @@ import engine
 from engine import jobs
 from engine.decisions import Decision
 from engine.enrichment import KnownPhrases, known_phrases
+from engine.export_choice import METHOD_ORDER, methods_with_entities, runs_with_entities
 from engine.job_results import PREDICTIONS, read_entities
 from engine.jobs import Job
 from engine.marks import Marks, marks_of_labels, read_marks
 from engine.project import Project
-from engine.reviewed import reviewed_entities
 from engine.settings import MATCH_PRESETS, MatchOptions
 from engine.text import EntitiesByDocument
 from ui.state import corpus, labels
 
-TRUST = ("conf_mpu", "mpu", "mpn")  # which method's word counts first; others come after
+TRUST = METHOD_ORDER
 _KEPT = 4
 
 
@@ -30,26 +30,25 @@ _KEPT = 4
 
 def runs(project: Project) -> list[Job]:
     """Return the training jobs that have found something, newest first."""
-    return [job for job in jobs.list_jobs(project, "train") if methods_of(job)]
+    return runs_with_entities(project)
 
 
 def methods_of(job: Job) -> list[str]:
-    """Return the methods whose entities are there, the most trusted first."""
-    done = [m for m in job.request["methods"] if (jobs.run_folder(job, m) / PREDICTIONS).exists()]
-    return sorted(done, key=lambda m: (TRUST.index(m) if m in TRUST else len(TRUST), m))
+    """Return the methods of a run whose entities are there, the most trusted first."""
+    return methods_with_entities(job)
 
 
 def run_names(runs: Sequence[Job]) -> dict[str, str]:
-    """Return a name for each run, by id: when it was started, and how it trains."""
+    """Return a name per run, by id: when it was started, and its preset."""
     return told_apart(
         {job.id: f"{job.created_at:%-d %b %Y, %H:%M} ({job.request['preset']})" for job in runs}
     )
 
 
 def told_apart(names: Mapping[str, str]) -> dict[str, str]:
-    """Return the names by id, the end of the id added to those that are the same.
+    """Return the names by id; names that occur twice get the end of their id.
 
-    Streamlit tells options apart by what they look like.
+    Streamlit tells options apart by their labels only.
     """
     counts = Counter(names.values())
     return {id: f"{name} {id[-4:]}" if counts[name] > 1 else name for id, name in names.items()}
@@ -74,7 +73,7 @@ def found(project: Project, job: Job, method: str) -> EntitiesByDocument:
 
 
 def by_method(project: Project, job: Job | None) -> dict[str, EntitiesByDocument]:
-    """Return the sets of a run, the most trusted method first, and the dictionaries' last."""
+    """Return the sets of a run, the most trusted method first, the dictionaries last."""
     sets: dict[str, EntitiesByDocument] = {}
     if job is not None:
         sets = {method: found(project, job, method) for method in methods_of(job)}
@@ -84,7 +83,7 @@ def by_method(project: Project, job: Job | None) -> dict[str, EntitiesByDocument
 
 
 def marks(project: Project, job: Job, method: str) -> Marks:
-    """Return what a method of a run found, as columns: in a tenth of the time of entities."""
+    """Return what a method of a run found, as columns; reading takes a tenth of the time."""
     return _marks((project.id, job.id, job.attempt, method), job)
 
 
@@ -94,7 +93,7 @@ def matched_marks(project: Project) -> Marks:
 
 
 def marks_by_method(project: Project, job: Job | None) -> dict[str, Marks]:
-    """Return the sets of a run, the most trusted method first, and the dictionaries' last."""
+    """Return the sets of a run as columns, the most trusted method first, the dictionaries last."""
     sets: dict[str, Marks] = {}
     if job is not None:
         sets = {method: marks(project, job, method) for method in methods_of(job)}
@@ -103,16 +102,8 @@ def marks_by_method(project: Project, job: Job | None) -> dict[str, Marks]:
     return sets
 
 
-def reviewed(project: Project, job: Job | None, method: str) -> EntitiesByDocument:
-    """Return one set: what people decided, then what the method found, then the dictionaries'."""
-    last = [decision.id for decision in decisions(project)]
-    run = (job.id, job.attempt, method) if job is not None else ()
-    key = (project.id, project.labels_key(), len(last), max(last, default=0), *run)
-    return _reviewed(key, project, job, method)
-
-
 def decisions(project: Project) -> list[Decision]:
-    """Return all decisions in force: matches that were checked, and the review."""
+    """Return all decisions in force: checks of matches, and the review."""
     return [*project.decisions("check"), *project.decisions("review")]
 
 
@@ -125,7 +116,7 @@ def documents(project: Project) -> Mapping[str, engine.Document]:
 
 
 def match_options(project: Project) -> MatchOptions:
-    """Return how freely phrases match."""
+    """Return the options of the project's match preset."""
     return MATCH_PRESETS[project.match_preset()]
 
 
@@ -135,7 +126,8 @@ def known(project: Project) -> KnownPhrases:
     return _known(key, project)
 
 
-# Streamlit leaves out of the cache key what begins with an underscore.
+# ---- caches ---------------------------------------------------------------------------------
+# Streamlit leaves arguments that begin with an underscore out of the cache key.
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Reading what the run found")
@@ -143,10 +135,10 @@ def _found(key: tuple[object, ...], _job: Job) -> EntitiesByDocument:
     return read_entities(jobs.run_folder(_job, str(key[-1])) / PREDICTIONS)
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner="Matching")
+@st.cache_resource(max_entries=_KEPT, show_spinner="Matching the dictionaries")
 def _matched(key: tuple[object, ...], _project: Project) -> EntitiesByDocument:
-    of = corpus.read_corpus(_project).documents
-    return engine.dictionary_entities(labels.labels(_project), of)
+    texts = corpus.read_corpus(_project).documents
+    return engine.dictionary_entities(labels.labels(_project), texts)
 
 
 @st.cache_resource(max_entries=4 * _KEPT, show_spinner="Reading what the run found")
@@ -154,19 +146,9 @@ def _marks(key: tuple[object, ...], _job: Job) -> Marks:
     return read_marks(jobs.run_folder(_job, str(key[-1])) / PREDICTIONS)
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner="Finding the phrases in the text")
+@st.cache_resource(max_entries=_KEPT, show_spinner="Matching the dictionaries")
 def _matched_marks(key: tuple[object, ...], _project: Project) -> Marks:
     return marks_of_labels(labels.labels(_project), corpus.sentences(_project))
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner="Putting decisions and runs together")
-def _reviewed(
-    key: tuple[object, ...], _project: Project, _job: Job | None, _method: str
-) -> EntitiesByDocument:
-    review = _project.review_effect(corpus.read_corpus(_project).documents)
-    of_run = found(_project, _job, _method) if _job is not None else {}
-    of_dictionaries = matched(_project) if _project.dictionary_version() else {}
-    return reviewed_entities(review, of_run, of_dictionaries)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

@@ -1,4 +1,4 @@
-"""Export: which entities, as which file; what is written is read again and verified."""
+"""The page Export: choose entities, filters and a format; see and download the verified file."""
 
 import shlex
 from dataclasses import replace
@@ -6,9 +6,20 @@ from dataclasses import replace
 import streamlit as st
 
 from engine import WriteOptions
+from engine.export_choice import (
+    DICTIONARY,
+    GOLD,
+    REVIEWED,
+    RUN,
+    ExportChoice,
+    count_entities,
+    default_method,
+    default_run,
+)
 from engine.formats.label_studio import view_config
 from engine.jobs import Job
 from engine.project import Project
+from engine.selection import Selection
 from engine.verification import Verification
 from ui import parts
 from ui.highlight import bullets
@@ -17,17 +28,17 @@ from ui.state import findings
 from ui.views import export_more
 
 WHAT = {
-    state.RUN: "Found by a method",
-    state.REVIEWED: "Reviewed",
-    state.DICTIONARY: "Dictionary labels",
-    state.GOLD: "Gold",
+    RUN: "Found by a method",
+    REVIEWED: "Reviewed",
+    DICTIONARY: "Dictionary labels",
+    GOLD: "Gold",
 }
 ABOUT = {
-    state.RUN: "What one trained method found in the project's text.",
-    state.REVIEWED: "What you decided comes first, then what the method found, then what the "
+    RUN: "What one trained method found in the text.",
+    REVIEWED: "Your decisions come first, then what the method found, then what the "
     "dictionaries match.",
-    state.DICTIONARY: "What the dictionaries match, as on the page Distant labels.",
-    state.GOLD: "The human labels that the project is scored with.",
+    DICTIONARY: "What the dictionaries match, as on the page Distant labels.",
+    GOLD: "The human labels that the methods are scored against.",
 }
 TITLES = {
     "entities": "Entities (CSV)",
@@ -60,8 +71,8 @@ def show(project: Project) -> None:
     """Draw the page."""
     parts.page_header(
         "Export",
-        "Take the entities along, in the format that your next tool reads. Every offset is "
-        "checked against the text before you get the file.",
+        "Download the entities in the format that your next tool reads. Every offset is "
+        "checked against the text first.",
         parts.project_chips(project),
     )
     offered = state.available(project) if project.text_key() else []
@@ -77,7 +88,7 @@ def show(project: Project) -> None:
     choice = replace(choice, format=show_formats())
     choice = replace(choice, options=show_options(choice.format))
     show_file(project, choice)
-    st.subheader("More to take along", anchor=False)
+    st.subheader("More downloads", anchor=False)
     export_more.show(project, choice, job)
     parts.command(command_line(project, choice))
 
@@ -85,8 +96,8 @@ def show(project: Project) -> None:
 # ---- which entities -------------------------------------------------------------------------
 
 
-def show_what(project: Project, offered: list[str]) -> tuple[state.Choice, Job | None]:
-    """Draw the choice of entities; return it, and the run that it is about."""
+def show_what(project: Project, offered: list[str]) -> tuple[ExportChoice, Job | None]:
+    """Draw the choice of entities; return it, and the run that further downloads are about."""
     runs = findings.runs(project)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         what = st.segmented_control(
@@ -98,27 +109,33 @@ def show_what(project: Project, offered: list[str]) -> tuple[state.Choice, Job |
             key=f"export_what_{'_'.join(offered)}",
         )
         job, method = None, ""
-        if what in (state.RUN, state.REVIEWED) and runs:
-            job, method = show_method(runs)
+        if what in (RUN, REVIEWED) and runs:
+            job, method = show_method(project, runs)
     st.caption(ABOUT[what])
     run = job.id if job is not None else ""
-    return state.Choice(what, run, method), job or (runs[0] if runs else None)
+    return ExportChoice(what, run, method), job or default_run(runs)
 
 
-def show_method(runs: list[Job]) -> tuple[Job, str]:
+def show_method(project: Project, runs: list[Job]) -> tuple[Job, str]:
     """Draw the choice of run, if there are several, and of its method."""
-    job = runs[0]
+    job = default_run(runs)
+    assert job is not None
     if len(runs) > 1:
         names = findings.run_names(runs)
         id = st.selectbox(
-            "Run", list(names), format_func=names.__getitem__, key="export_run", width=280
+            "Run",
+            list(names),
+            index=list(names).index(job.id),
+            format_func=names.__getitem__,
+            key="export_run",
+            width=280,
         )
         job = next(run for run in runs if run.id == id)
     methods = findings.methods_of(job)
     method = st.segmented_control(
         "Method",
         methods,
-        default=methods[0],
+        default=default_method(project, job),
         required=True,
         format_func=lambda name: parts.METHOD_NAMES.get(name, name),
         key=f"export_method_{job.id}",
@@ -126,7 +143,7 @@ def show_method(runs: list[Job]) -> tuple[Job, str]:
     return job, str(method)
 
 
-def show_filters(project: Project, choice: state.Choice) -> state.Choice:
+def show_filters(project: Project, choice: ExportChoice) -> ExportChoice:
     """Draw the filters; return the choice with them."""
     with st.container(horizontal=True, vertical_alignment="top"):
         types = st.multiselect(
@@ -139,11 +156,11 @@ def show_filters(project: Project, choice: state.Choice) -> state.Choice:
         words = st.text_input(
             "Documents",
             key="export_words",
-            placeholder="All; or words in their ids",
+            placeholder="All, or part of the id",
             width=240,
         )
         least = 0.0
-        if choice.what in (state.RUN, state.REVIEWED):
+        if choice.what in (RUN, REVIEWED):
             least = st.slider(
                 "Score at least",
                 0.0,
@@ -152,17 +169,17 @@ def show_filters(project: Project, choice: state.Choice) -> state.Choice:
                 0.05,
                 key="export_least_score",
                 width=240,
-                help="The score is how sure the method is of the words, on average. What has no "
-                "score, such as what you accepted yourself, stays.",
+                help="The score is the method's mean certainty over the entity's words. "
+                "Entities without a score, such as those you added in review, stay.",
             )
-    return replace(choice, types=tuple(sorted(types)), words=words.strip(), least_score=least)
+    return replace(choice, selection=Selection(tuple(sorted(types)), least, words.strip()))
 
 
 # ---- the file -------------------------------------------------------------------------------
 
 
 def show_formats() -> str:
-    """Draw all formats that can be written; return the chosen one."""
+    """Draw the choice of format; return it."""
     formats = state.writable()
     chosen = st.radio(
         "Format",
@@ -176,7 +193,7 @@ def show_formats() -> str:
 
 
 def show_options(format: str) -> WriteOptions:
-    """Draw the options that this format has; return them."""
+    """Draw the options of a format; return them."""
     is_essential = is_for_excel = has_utf16 = False
     if format not in ("entities", "tokens", "label_studio"):
         return WriteOptions()
@@ -191,27 +208,27 @@ def show_options(format: str) -> WriteOptions:
             is_for_excel = st.toggle(
                 "For Excel",
                 key="export_excel",
-                help="Marks the file as UTF-8, and puts an apostrophe before cells that a "
+                help="Marks the file as UTF-8 and puts an apostrophe before cells that a "
                 "spreadsheet would run as a formula.",
             )
         if format == "label_studio":
             has_utf16 = st.toggle(
-                "Offsets as a browser counts them",
+                "Count offsets as a browser does",
                 key="export_utf16",
-                help="In UTF-16 units, as Label Studio's own editor writes them: an emoji is two.",
+                help="In UTF-16 units, as in Label Studio's own editor: an emoji counts as two.",
             )
     return WriteOptions(is_essential, is_for_excel, has_utf16)
 
 
-def show_file(project: Project, choice: state.Choice) -> None:
-    """Draw how much there is, the beginning of the file, whether it is true, and the downloads."""
-    chosen = state.filtered(project, choice)
+def show_file(project: Project, choice: ExportChoice) -> None:
+    """Draw the counts, the first lines of the file, the result of its check and the downloads."""
+    texts = state.filtered(project, choice)
     made = state.written(project, choice)
-    documents = len(chosen.documents)
-    st.caption(
-        f"{parts.plural(state.count(chosen), 'entity')} in {parts.plural(documents, 'document')}. "
-        f"The first {state.PREVIEW_LINES} lines:"
-    )
+    if note := state.chosen(project, choice).note:
+        st.info(f"{note}.")
+    entities = parts.plural(count_entities(texts), "entity")
+    documents = parts.plural(len(texts.documents), "document")
+    st.caption(f"{entities} in {documents}. The first {state.PREVIEW_LINES} lines:")
     st.code(state.first_lines(made, choice.format), language=None)
     integrity = st.container()  # filled last: reading the file again takes the longest
     if made.notes:
@@ -241,9 +258,9 @@ def show_file(project: Project, choice: state.Choice) -> None:
 
 
 def show_integrity(verified: Verification | None) -> None:
-    """Draw what reading the file again has shown."""
+    """Draw the result of reading the file again."""
     if verified is None:
-        st.caption("A large file: it is written, and every offset verified, when you download it.")
+        st.caption("This file is large: it is written and verified when you download it.")
     elif verified.problem:
         st.error(parts.plain(f"This file would be wrong: {verified.problem}."))
     else:
@@ -251,29 +268,30 @@ def show_integrity(verified: Verification | None) -> None:
 
 
 def show_use(format: str, types: list[str]) -> None:
-    """Draw what the next tool needs besides the file."""
+    """Draw what the next tool needs in addition to the file."""
     if format == "label_studio":
         with st.expander("Labeling configuration for Label Studio"):
             st.code(view_config(types), language="xml")
     elif format == "spacy":
-        with st.expander("From this file to spaCy's DocBin"):
+        with st.expander("Convert this file to spaCy's DocBin"):
             st.code(SPACY, language="python")
 
 
-def command_line(project: Project, choice: state.Choice) -> str:
+def command_line(project: Project, choice: ExportChoice) -> str:
     """Return the command that writes the same file."""
     words = ["python", "-m", "engine", "export", "--project", project.id]
     words += {
-        state.GOLD: ["--gold"],
-        state.RUN: ["--run", choice.run, "--method", choice.method],
-        state.REVIEWED: ["--reviewed"],
-        state.DICTIONARY: ["--dictionary-labels"],
+        GOLD: ["--gold"],
+        RUN: ["--run", choice.run, "--method", choice.method],
+        REVIEWED: ["--reviewed"],
+        DICTIONARY: ["--dictionary-labels"],
     }[choice.what]
-    if choice.what == state.REVIEWED and choice.run:
+    if choice.what == REVIEWED and choice.run:
         words += ["--run", choice.run, "--method", choice.method]
-    words += ["--types", *choice.types] if choice.types else []
-    words += ["--least-score", f"{choice.least_score:g}"] if choice.least_score else []
-    words += ["--documents", choice.words] if choice.words else []
+    filters = choice.selection
+    words += ["--types", *filters.types] if filters.types else []
+    words += ["--least-score", f"{filters.least_score:g}"] if filters.least_score else []
+    words += ["--documents", filters.words] if filters.words else []
     ending = state.writable()[choice.format].extensions[0]
     words += ["--out", f"entities{ending}", "--format", choice.format]
     words += ["--essential"] if choice.options.essential_columns else []

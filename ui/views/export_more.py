@@ -1,19 +1,20 @@
-"""The further downloads of the page Export: summaries, dictionaries, report, project, weights."""
+"""More downloads on the page Export: report, summaries, dictionaries, project, weights."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import streamlit as st
 
+from engine.export_choice import ExportChoice, default_method
 from engine.jobs import Job
 from engine.project import Project
 from ui import parts
 from ui.state import downloads, findings
-from ui.state.export import Choice, file_name
+from ui.state.export import file_name
 
 
 class Extra(NamedTuple):
-    """A file to download: what is on its button, what it is, its name, how it is made."""
+    """A file to download: the label of its button, what it holds, its name, how it is made."""
 
     key: str
     label: str
@@ -22,8 +23,8 @@ class Extra(NamedTuple):
     make: Callable[[], bytes]
 
 
-def show(project: Project, choice: Choice, job: Job | None) -> None:
-    """Draw a button and a line of words for each file."""
+def show(project: Project, choice: ExportChoice, job: Job | None) -> None:
+    """Draw one button and one line of explanation per file."""
     for extra in extras(project, choice, job):
         button, about = st.columns([2, 4], vertical_alignment="center")
         button.download_button(
@@ -37,81 +38,81 @@ def show(project: Project, choice: Choice, job: Job | None) -> None:
         about.caption(extra.about)
 
 
-def extras(project: Project, choice: Choice, job: Job | None) -> list[Extra]:
+def extras(project: Project, choice: ExportChoice, job: Job | None) -> list[Extra]:
     """Return the files that this project can offer."""
     options = choice.options
-    found = [
+    files = [
         Extra(
             "report",
             "Report (HTML)",
-            "One page with figures, scores and 50 sentences; opens anywhere, needs no network.",
+            "One page with figures, scores and 50 sentences. Opens in any browser, also offline.",
             f"report-{project.id}.html",
             lambda: downloads.report(project, choice, job),
         ),
         Extra(
             "surfaces",
             "Phrases found (CSV)",
-            "Each phrase of the chosen entities once, with how often it was found.",
+            "One row per phrase of the chosen entities, with how often it was found.",
             file_name(choice, "-phrases.csv"),
             lambda: downloads.surfaces(project, choice),
         ),
     ]
     if job is not None or project.dictionary_version():
-        found.append(
+        files.append(
             Extra(
                 "comparison",
                 "Side by side (CSV)",
-                "One row a stretch of text, with the type that each method gives it.",
+                "One row per span of text, with the type that each method gives it.",
                 f"comparison-{job.id if job else project.id}.csv",
                 lambda: downloads.comparison(project, job, options),
             )
         )
     if project.dictionary_version():
-        found += of_dictionaries(project, choice)
-    found.append(
+        files += dictionary_files(project, choice)
+    files.append(
         Extra(
             "project",
             "Project (zip)",
-            "Everything: text, dictionaries, decisions and runs. Open it again on the page Home.",
+            "Everything: text, dictionaries, decisions and runs. Import it on the page Home.",
             f"{project.id}.zip",
             lambda: downloads.project_zip(project),
         )
     )
     if job is not None:
-        found.append(of_weights(choice, job))
-    return found
+        files.append(weights_file(project, choice, job))
+    return files
 
 
-def of_dictionaries(project: Project, choice: Choice) -> list[Extra]:
-    """Return the dictionaries as two kinds of files."""
+def dictionary_files(project: Project, choice: ExportChoice) -> list[Extra]:
+    """Return the dictionaries as a table and as patterns."""
     version = project.dictionary_version()
     return [
         Extra(
             "phrases",
             "Dictionaries (CSV)",
-            f"The phrases of version {version} that are not muted, with their types.",
+            f"The phrases of version {version} with their types, without muted ones.",
             f"dictionaries-v{version}.csv",
             lambda: downloads.phrases(project, choice.options),
         ),
         Extra(
             "patterns",
             "Patterns (JSONL)",
-            "The same phrases for spaCy's EntityRuler and for Prodigy.",
+            "The same phrases for spaCy's EntityRuler and Prodigy.",
             f"patterns-v{version}.jsonl",
             lambda: downloads.patterns(project),
         ),
     ]
 
 
-def of_weights(choice: Choice, job: Job) -> Extra:
-    """Return the trained method that the page is about."""
-    methods = findings.methods_of(job)
-    method = choice.method if choice.method in methods else methods[0]
+def weights_file(project: Project, choice: ExportChoice, job: Job) -> Extra:
+    """Return the chosen method as it was trained, else the default method of the run."""
+    has_method = choice.method in findings.methods_of(job)
+    method = choice.method if has_method else default_method(project, job)
     name = parts.METHOD_NAMES.get(method, method)
     return Extra(
         "model",
         "Weights (zip)",
-        f"{name} as it was trained, with its settings, to be used without this project.",
+        f"The trained {name} with its settings, to use without this project.",
         f"{method}-{job.id}.zip",
         lambda: downloads.model_bundle(job, method),
     )
