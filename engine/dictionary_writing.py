@@ -1,4 +1,4 @@
-"""Dictionaries become files that other tools, and this one, can read."""
+"""Write dictionaries as CSV or as patterns for spaCy and Prodigy."""
 
 import json
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from engine.formats.text_table import row_writer
 def write_phrases(
     dictionaries: Iterable[Dictionary], out: IO[bytes], options: WriteOptions = WriteOptions()
 ) -> int:
-    """Write the phrases that may match as a CSV: term, label, canonical_id, source; return rows."""
+    """Write the active phrases as CSV (term, label, canonical_id, source); return the row count."""
     write_row = row_writer(out, options)
     write_row(("term", "label", "canonical_id", "source"))
     rows = 0
@@ -24,9 +24,9 @@ def write_phrases(
 
 
 def write_patterns(dictionaries: Iterable[Dictionary], out: IO[bytes]) -> int:
-    """Write the phrases that may match as patterns of spaCy's EntityRuler and of Prodigy.
+    """Write the active phrases as patterns for spaCy's EntityRuler and Prodigy; return how many.
 
-    One JSON object a line; a phrase that several dictionaries hold under one type is one pattern.
+    One JSON object per line; the same phrase and type in several dictionaries is one pattern.
     """
     seen: set[tuple[str, str]] = set()
     for dictionary in dictionaries:
@@ -38,7 +38,7 @@ def write_patterns(dictionaries: Iterable[Dictionary], out: IO[bytes]) -> int:
             pattern = {"label": phrase.entity_type, "pattern": phrase.text}
             if phrase.canonical_id:
                 pattern["id"] = phrase.canonical_id
-            # Half a surrogate pair has no UTF-8; escaped it can be written and read again.
+            # Half a surrogate pair has no UTF-8 form; escaped, it can be written and read again.
             line = json.dumps(pattern, ensure_ascii=False)
             out.write(line.encode("utf-8", "backslashreplace") + b"\n")
     return len(seen)

@@ -1,4 +1,4 @@
-"""What a method finds becomes candidates for the dictionaries: surfaces that they do not hold."""
+"""Find phrases that a method found and the dictionaries lack, and add them to a dictionary."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +15,12 @@ from engine.settings import MatchOptions
 from engine.text import Document, Entity
 from engine.tokenization import words
 
-NAME = "From review"  # of the dictionary that accepted candidates go to
+NAME = "From review"  # the dictionary that accepted candidates go to
 COLUMNS = (
     "phrase", "entity_type", "count", "documents", "mean_score", "rank", "accepted", "rejected",
     "contexts",
 )  # fmt: skip
-_MARK = "\0"  # a token of its own, and of no phrase
+_MARK = "\0"  # always a token of its own, and part of no phrase
 _CONTEXTS = 3
 _CONTEXT_LENGTH = 45  # characters on each side
 
@@ -35,7 +35,7 @@ class _Folded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KnownPhrases:
-    """The phrases of some dictionaries in the form in which they are compared."""
+    """The phrases of some dictionaries, folded for comparison."""
 
     by_options: Mapping[MatchOptions, _Folded]
 
@@ -43,19 +43,19 @@ class KnownPhrases:
         return self.hold([surface])[0]
 
     def hold(self, surfaces: Sequence[str]) -> list[bool]:
-        """Return of each surface whether it is known."""
+        """Return, per surface, whether it is known."""
         are_known = [False] * len(surfaces)
         for options, folded in self.by_options.items():
             with_case = replace(options, ignore_case=False)
-            for forms, of in ((folded.phrases, options), (folded.acronyms, with_case)):
+            for forms, folding in ((folded.phrases, options), (folded.acronyms, with_case)):
                 if forms:
-                    found = map(forms.__contains__, fold_surfaces(surfaces, of))
-                    are_known = list(map(or_, are_known, found))
+                    are_held = map(forms.__contains__, fold_surfaces(surfaces, folding))
+                    are_known = list(map(or_, are_known, are_held))
         return are_known
 
 
 def fold_surface(surface: str, options: MatchOptions) -> str:
-    """Return the surface as it is compared: two that come out alike match the same phrases.
+    """Return the surface folded for comparison: equal results match the same phrases.
 
     >>> [fold_surface(text, MatchOptions()) for text in ("Beta-Blocker", "beta  - blocker")]
     ['beta - blocker', 'beta - blocker']
@@ -65,7 +65,7 @@ def fold_surface(surface: str, options: MatchOptions) -> str:
 
 
 def fold_surfaces(surfaces: Sequence[str], options: MatchOptions) -> list[str]:
-    """Return `fold_surface` of each, a hundred thousand of them in a third of the time."""
+    """Return `fold_surface` of each surface, three times as fast for a hundred thousand."""
     if any(_MARK in surface for surface in surfaces):
         return [fold_surface(surface, options) for surface in surfaces]
     tokens = words("\n".join((_MARK, *(f"{surface}\n{_MARK}" for surface in surfaces))))
@@ -76,9 +76,9 @@ def fold_surfaces(surfaces: Sequence[str], options: MatchOptions) -> list[str]:
 
 
 def known_phrases(dictionaries: Iterable[Dictionary], default: MatchOptions) -> KnownPhrases:
-    """Return all phrases of the dictionaries, disabled ones and muted phrases included.
+    """Return all phrases of the dictionaries, including disabled dictionaries and muted phrases.
 
-    What a person muted is not missing from the dictionary.
+    A phrase that a person muted is not missing from the dictionary.
     """
     phrases: defaultdict[MatchOptions, set[str]] = defaultdict(set)
     acronyms: defaultdict[MatchOptions, set[str]] = defaultdict(set)
@@ -104,7 +104,7 @@ def known_phrases(dictionaries: Iterable[Dictionary], default: MatchOptions) -> 
 def mark_known(
     documents: Iterable[Document], entities: Mapping[str, Sequence[Entity]], known: KnownPhrases
 ) -> dict[str, tuple[Entity, ...]]:
-    """Return the entities with `in_dictionary` filled in where it was left open."""
+    """Return the entities with `in_dictionary` filled in where it is None."""
     here = [document for document in documents if document.id in entities]
     surfaces = {
         document.text[entity.start : entity.end]
@@ -143,23 +143,23 @@ def dictionary_candidates(
     *,
     decisions: Iterable[Decision] = (),
 ) -> pd.DataFrame:
-    """Return the surfaces found that are not known, by type, the most and surest first.
+    """Return the unknown phrases that were found, one row per phrase and type, best rank first.
 
-    Surfaces that match alike under `options` are one; the most frequent spelling stands for all.
-    rank = count * mean_score, where an entity without a score counts as 1. Surfaces that were
-    rejected in review more often than accepted are left out, and so is mere punctuation.
-    `contexts`: up to three, as lists.
+    Spellings that match alike under `options` are one phrase, shown in the most frequent spelling.
+    rank = count * mean_score, where an entity without a score counts as 1. Phrases rejected in
+    review more often than accepted are left out, as is mere punctuation. `contexts` is a list of up
+    to three.
     """
     verdicts = _verdicts(decisions, options)
     candidates: dict[tuple[str, str], _Candidate] = {}
-    found = [(d, e, d.text[e.start : e.end]) for d in documents for e in entities.get(d.id, ())]
-    folds = _new_folds({surface for _, _, surface in found}, known, options)
-    for document, entity, surface in found:
+    places = [(d, e, d.text[e.start : e.end]) for d in documents for e in entities.get(d.id, ())]
+    folds = _new_folds({surface for _, _, surface in places}, known, options)
+    for document, entity, surface in places:
         key = (folds.get(surface, ""), entity.entity_type)
         if not key[0] or verdicts[key]["rejected"] > verdicts[key]["accepted"]:
             continue
         _add(candidates.setdefault(key, _Candidate(Counter(), set(), [], [])), document, entity)
-    rows = [_row(key[1], of, verdicts[key]) for key, of in candidates.items()]
+    rows = [_row(key[1], candidate, verdicts[key]) for key, candidate in candidates.items()]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.sort_values(
         ["rank", "phrase", "entity_type"], ascending=[False, True, True], ignore_index=True
@@ -169,7 +169,7 @@ def dictionary_candidates(
 def _new_folds(
     surfaces: Iterable[str], known: KnownPhrases, options: MatchOptions
 ) -> dict[str, str]:
-    """The surfaces that could be added, each with its fold: neither known nor mere punctuation."""
+    """Return the folded form of each surface that is neither known nor mere punctuation."""
     spelled = [surface for surface in surfaces if any(map(str.isalnum, surface))]
     new = [
         surface
@@ -190,7 +190,7 @@ def _add(candidate: _Candidate, document: Document, entity: Entity) -> None:
 
 
 def context(text: str, start: int, end: int) -> str:
-    """Return the stretch with a few words on each side, on one line.
+    """Return the span with a few words on each side, on one line.
 
     >>> context("He had gout, and then a fever.", 7, 11)
     'He had gout, and then a fever.'
@@ -206,7 +206,7 @@ def context(text: str, start: int, end: int) -> str:
 
 def _row(entity_type: str, candidate: _Candidate, verdicts: Counter[str]) -> tuple[object, ...]:
     mean = sum(candidate.scores) / len(candidate.scores)
-    # The most frequent spelling; of equals the first in the alphabet, whatever the text's order.
+    # The most frequent spelling; ties go to the alphabet, not to the order of the text.
     phrase = min(candidate.surfaces, key=lambda surface: (-candidate.surfaces[surface], surface))
     return (
         phrase,
@@ -224,7 +224,7 @@ def _row(entity_type: str, candidate: _Candidate, verdicts: Counter[str]) -> tup
 def _verdicts(
     decisions: Iterable[Decision], options: MatchOptions
 ) -> defaultdict[tuple[str, str], Counter[str]]:
-    """How often each surface was accepted and rejected under each type."""
+    """Count how often each surface was accepted and rejected under each type."""
     verdicts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for decision in decisions:
         if decision.verdict in ("accepted", "rejected"):
@@ -236,10 +236,9 @@ def _verdicts(
 def add_phrases(
     dictionaries: Sequence[Dictionary], chosen: Iterable[tuple[str, str]], name: str = NAME
 ) -> list[Dictionary]:
-    """Return the dictionaries with these (phrase, type) pairs in one of their own, called `name`.
+    """Return the dictionaries with these (phrase, type) pairs added to the one called `name`.
 
-    The dictionaries that a person brought stay as they are. A pair that any of them holds already
-    is not added again.
+    The other dictionaries stay as they are. A pair that any of them already holds is not added.
     """
     held = {(p.text, p.entity_type) for dictionary in dictionaries for p in dictionary.phrases}
     new = [pair for pair in dict.fromkeys(chosen) if pair not in held]

@@ -26,6 +26,7 @@ from engine.text import Corpus, Document, EntitiesByDocument, InputError
 
 RUN, REVIEWED, DICTIONARY, GOLD = "run", "reviewed", "dictionary", "gold"
 METHOD_ORDER = ("conf_mpu", "mpu", "mpn")  # from most to least trusted, as the paper ranks them
+_ALL, _PLAIN = Selection(), WriteOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,9 @@ class ExportChoice:
     what: str  # RUN, REVIEWED, DICTIONARY or GOLD
     run: str = ""  # job id; for RUN, and for REVIEWED if there is a run
     method: str = ""
-    selection: Selection = Selection()
+    selection: Selection = _ALL
     format: str = "entities"
-    options: WriteOptions = WriteOptions()
+    options: WriteOptions = _PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +162,15 @@ def choose_entities(sets: EntitySets, choice: ExportChoice, job: Job | None) -> 
     if choice.what == DICTIONARY:
         return ChosenEntities(sets.matched())
     documents = sets.corpus.documents
-    found = ChosenEntities({})
+    predicted = ChosenEntities({})
     if job is not None:
-        found = _still_there(sets.found(job, choice.method), documents)
+        predicted = _still_there(sets.found(job, choice.method), documents)
     if choice.what == RUN:
-        return found
+        return predicted
     review = sets.project.review_effect(documents)
     matched = sets.matched() if sets.project.dictionary_version() else {}
-    return replace(found, entities=reviewed_entities(review, found.entities, matched))
+    merged = reviewed_entities(review, predicted.entities, matched)
+    return replace(predicted, entities=merged)
 
 
 def _still_there(entities: EntitiesByDocument, documents: Iterable[Document]) -> ChosenEntities:
@@ -194,7 +196,7 @@ def filter_entities(sets: EntitySets, choice: ExportChoice, chosen: ChosenEntiti
 
 def with_known(sets: EntitySets, choice: ExportChoice, corpus: Corpus) -> Corpus:
     """Return the corpus with `in_dictionary` filled in where a method or a person left it open."""
-    is_open = any(e.in_dictionary is None for found in corpus.entities.values() for e in found)
+    is_open = any(e.in_dictionary is None for given in corpus.entities.values() for e in given)
     if choice.what not in (RUN, REVIEWED) or not is_open:
         return corpus
     return replace(corpus, entities=mark_known(corpus.documents, corpus.entities, sets.known()))

@@ -1,9 +1,9 @@
-"""What several methods find becomes items for a person to decide on, kept as columns.
+"""Turn what several methods find into items for a person to decide on, stored as columns.
 
-An item is one stretch of text under one type, with all opinions about it. Where methods disagree
-about the boundaries or the type, their items overlap and are a group; accepting one of them settles
-the others. A large text has a hundred thousand items, of which a person sees a few: an item is made
-of the columns when it is looked at.
+An item is one span of text with one type, and every method's opinion of it. Where methods disagree
+about boundaries or type, their items overlap and form a group; accepting one of them settles the
+others. A large text has a hundred thousand items, of which a person sees a few, so an `Item` is
+built from the columns only when it is needed.
 """
 
 import math
@@ -18,12 +18,12 @@ from engine.marks import Marks
 from engine.pool import Pool, pool_entities
 from engine.text import Document, EntitiesByDocument, Entity
 
-DICTIONARY = "dictionary"  # its silence is no opinion: what it does not know is unlabeled
+DICTIONARY = "dictionary"  # finds nothing: no opinion, since unknown phrases are just unlabeled
 Numbers = npt.NDArray[np.int64]
 
 
 class Opinion(NamedTuple):
-    """What a method finds at a stretch: the same, something that overlaps it, or nothing."""
+    """What a method finds at an item: the same entity, one that overlaps it, or none."""
 
     method: str
     entity: Entity | None
@@ -31,17 +31,17 @@ class Opinion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A stretch of a document that at least one method takes for an entity."""
+    """A span of a document that at least one method takes for an entity."""
 
     document_id: str
     start: int  # code points
     end: int
     text: str
     entity_type: str
-    method: str  # the first of the methods, as given, that finds exactly this
+    method: str  # the most trusted method that finds exactly this
     score: float | None  # that method's
-    opinions: tuple[Opinion, ...]  # one a method, in the order given
-    group: int  # where the stretches begin that overlap, directly or by way of others
+    opinions: tuple[Opinion, ...]  # one per method, the most trusted first
+    group: int  # where the group begins: items that overlap directly or through others
 
     @property
     def place(self) -> tuple[str, int, int, str]:
@@ -49,23 +49,23 @@ class Item:
 
     @property
     def id(self) -> str:
-        """The same for the same stretch and type, whatever was trained since."""
+        """Depends only on the span and its type, so it stays the same after another training."""
         return f"{self.document_id}:{self.start}-{self.end}:{self.entity_type}"
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """All items in text order; those of a group side by side, the most trusted method's first."""
+    """All items in text order; a group stays together, the most trusted method's item first."""
 
     documents: tuple[Document, ...]
     methods: tuple[str, ...]
     types: tuple[str, ...]
-    # A row an item, from here on.
+    # From here on: one row per item.
     document: Numbers  # index into documents
     start: Numbers  # code points
     end: Numbers
     type: Numbers  # index into types
-    method: Numbers  # index of the first method that finds exactly this
+    method: Numbers  # index of the most trusted method that finds exactly this
     group: Numbers  # 0, 1, 2, …
     group_start: Numbers  # where its group begins
     opinions: Numbers  # (items, methods): the item that each method finds here, -1 for nothing
@@ -79,8 +79,10 @@ class Items:
 
     def __getitem__(self, i: int) -> Item:
         document = self.documents[self.document[i]]
-        found = enumerate(self.opinions[i].tolist())
-        opinions = tuple(Opinion(self.methods[m], self._entity(k, m)) for m, k in found)
+        opinions = tuple(
+            Opinion(self.methods[method], self._entity(other, method))
+            for method, other in enumerate(self.opinions[i].tolist())
+        )
         own = opinions[self.method[i]].entity
         assert own is not None
         return Item(
@@ -110,27 +112,27 @@ class Items:
     def texts(self) -> npt.NDArray[np.object_]:
         """Return the words of every item."""
         places = zip(self.document.tolist(), self.start.tolist(), self.end.tolist(), strict=True)
-        found = (self.documents[d].text[start:end] for d, start, end in places)
-        return np.fromiter(found, object, len(self))
+        texts = (self.documents[d].text[start:end] for d, start, end in places)
+        return np.fromiter(texts, object, len(self))
 
     def folded_texts(self) -> npt.NDArray[np.object_]:
-        """Return the words of every item, all in one letter case."""
+        """Return the words of every item, case-folded."""
         return np.fromiter(map(str.casefold, self.texts()), object, len(self))
 
 
 def make_items(
-    documents: Iterable[Document], found: Mapping[str, EntitiesByDocument | Marks]
+    documents: Iterable[Document], sets: Mapping[str, EntitiesByDocument | Marks]
 ) -> Items:
-    """Return all that any method finds.
+    """Return one item per span and type that any method finds.
 
-    `found` is by method, the most trusted first. What lies outside the documents is left out: a
-    run may be older than the text.
+    `sets` holds the entities by method, the most trusted first. Entities outside the documents are
+    left out: a run may be older than the text.
     """
     texts = tuple(documents)
-    pool = pool_entities(texts, found)
+    pool = pool_entities(texts, sets)
     first = pool.found.argmax(axis=1) if pool.names else np.zeros(0, np.int64)
     group = _groups(pool)
-    order = np.lexsort((pool.places["start"], first, group))  # of equals, the shorter one first
+    order = np.lexsort((pool.places["start"], first, group))  # ties: the shorter one first
     start, end, number = (pool.places[name].to_numpy()[order] for name in ("start", "end", "type"))
     group = group[order]
     begins = np.flatnonzero(np.diff(group, prepend=-1))
@@ -153,16 +155,16 @@ def make_items(
 
 
 def count_finds(items: Items, rows: Numbers) -> tuple[int, int]:
-    """Return at how many places these items begin, and in how many documents."""
+    """Return the number of places where these items begin, and the number of documents."""
     places = np.unique(np.stack([items.document[rows], items.start[rows]]), axis=1)
     return places.shape[1], len(np.unique(places[0]))
 
 
-# ---- who finds what where -------------------------------------------------------------------
+# ---- groups and opinions --------------------------------------------------------------------
 
 
 def _groups(pool: Pool) -> Numbers:
-    """The number of each place's group; a group ends where nothing reaches over."""
+    """Return the group number of each place; a group ends where no span crosses."""
     start = pool.places["position"].to_numpy()
     end = start + (pool.places["end"] - pool.places["start"]).to_numpy()
     is_first = np.ones(len(start), bool)
@@ -173,9 +175,10 @@ def _groups(pool: Pool) -> Numbers:
 def _pairs(
     start: Numbers, end: Numbers, number: Numbers, group: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Items that overlap, each with itself too; for each first one, the best fit comes first.
+    """Return all pairs of items that overlap, including each item with itself.
 
-    The best fit shares most with the item, then sticks out of it least, then is of its type.
+    Sorted by the first item, then by how well the second fits it: the most shared characters, then
+    the shortest span, then the same type.
     """
     sizes = np.bincount(group) if len(group) else np.zeros(0, np.int64)
     size = sizes[group]
@@ -192,7 +195,7 @@ def _pairs(
 
 
 def _opinions(is_found: npt.NDArray[np.bool_], pairs: tuple[Numbers, Numbers]) -> Numbers:
-    """For each item and method, the item that fits best among those that the method finds."""
+    """Return, per item and method, the best fitting item that the method finds; -1 for none."""
     one, other = pairs
     opinions = np.full(is_found.shape, -1, np.int64)
     for method in range(is_found.shape[1]):

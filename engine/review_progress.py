@@ -1,4 +1,4 @@
-"""A queue and the decisions so far become what is left of it, and how far it is."""
+"""Tell which items of a review queue are left, and how many are decided."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,11 +9,11 @@ from engine.review import Item
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a queue is decided."""
+class ReviewProgress:
+    """How many items of a queue are decided, and how."""
 
     total: int
-    done: int = 0  # the ones settled by a decision next to them included
+    done: int = 0  # including items settled by a decision about an overlapping one
     accepted: int = 0
     rejected: int = 0
     edited: int = 0
@@ -21,7 +21,7 @@ class Progress:
 
     @property
     def accepted_share(self) -> float | None:
-        """The share of right proposals among those judged; None before the first."""
+        """The share of accepted items among those judged; None before the first."""
         judged = self.accepted + self.rejected + self.edited
         return self.accepted / judged if judged else None
 
@@ -41,8 +41,8 @@ def pending(
     ]
 
 
-def measure_progress(queue: Sequence[Item], decisions: Iterable[Decision]) -> Progress:
-    """Return how much of the queue is decided, and how."""
+def measure_progress(queue: Sequence[Item], decisions: Iterable[Decision]) -> ReviewProgress:
+    """Count the decided items of the queue by verdict."""
     by_document = _by_document(decisions)
     done = 0
     verdicts: Counter[str] = Counter()
@@ -51,7 +51,7 @@ def measure_progress(queue: Sequence[Item], decisions: Iterable[Decision]) -> Pr
         done += bool(settled)
         own = [d.verdict for d in settled if d.place == item.place]
         verdicts.update(own[-1:])
-    return Progress(
+    return ReviewProgress(
         len(queue),
         done,
         *(verdicts[name] for name in ("accepted", "rejected", "edited", "skipped")),
@@ -59,18 +59,18 @@ def measure_progress(queue: Sequence[Item], decisions: Iterable[Decision]) -> Pr
 
 
 def acceptable(queue: Iterable[Item], least_score: float = 0.0) -> list[Item]:
-    """Return the items with at least this score that can all be accepted: none overlap."""
+    """Return items with at least this score that do not overlap, so all can be accepted."""
     chosen: dict[str, list[Item]] = {}
     for item in queue:
         others = chosen.setdefault(item.document_id, [])
         is_sure = item.score is not None and item.score >= least_score
         if is_sure and not any(item.start < o.end and o.start < item.end for o in others):
             others.append(item)
-    return [item for of in chosen.values() for item in of]
+    return [item for items in chosen.values() for item in items]
 
 
 def phrase_history(surface: str, decisions: Iterable[Decision]) -> Counter[str]:
-    """Return how often this surface, in any letter case, got each verdict, wherever it stands."""
+    """Count the verdicts on this phrase, in any letter case and at any place."""
     wanted = surface.casefold()
     return Counter(d.verdict for d in decisions if d.surface.casefold() == wanted)
 
@@ -83,10 +83,10 @@ def _by_document(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
 
 
 def _settles(decision: Decision, item: Item) -> bool:
-    """Whether the decision leaves nothing to ask about the item.
+    """Return whether the decision leaves nothing to ask about the item.
 
-    What is accepted, as it was or edited, settles all that it overlaps; a rejection settles what
-    was rejected, and nothing else: other words or another type may still be right.
+    An accepted or edited entity settles every item that it overlaps. A rejection settles only the
+    rejected item: other boundaries or another type may still be right.
     """
     if decision.verdict == "unsure":
         return False

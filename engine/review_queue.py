@@ -1,7 +1,7 @@
-"""Items become a queue for a person to work through, by one of several orders.
+"""Put the items of a review in one of several orders.
 
-An order does not depend on decisions, so that a place in it can be found again. Equals stand in an
-order of chance that is the same each time, and a group stays together.
+An order does not depend on decisions, so that a person can return to the same place in it. Ties are
+broken by a random order that is the same each time, and a group stays together.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ AreKnown = Callable[[Sequence[str]], Sequence[bool]]
 def make_queue(
     items: Items, order: str, seed: int = 0, are_known: AreKnown | None = None
 ) -> Numbers:
-    """Return the numbers of the items worth a person's time, the most telling first.
+    """Return the row numbers of the items worth reviewing, the most useful first.
 
-    disagreement: the opinions differ most.  uncertain: the lowest score.  dictionary: matches
-    that the trained methods reject.  unseen: surfaces that the dictionaries lack, a different one
-    each time before any comes again.  random: all, shuffled by the seed.
+    disagreement: most different opinions first.  uncertain: lowest score first.  dictionary:
+    matches that the trained methods reject.  unseen: phrases that the dictionaries lack, each once
+    before any is repeated.  random: all items, shuffled by the seed.
 
-    `are_known` says of surfaces whether the dictionaries hold them; without it they hold none.
+    `are_known` tells which phrases the dictionaries hold; without it, none count as known.
     """
     if order not in ORDERS:
         raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
@@ -45,9 +45,9 @@ def make_queue(
 
 
 def disagreement(items: Items) -> _Values:
-    """Return the entropy of each item's opinions in bits: 0 when all agree, 1 for one to one.
+    """Return the entropy of each item's opinions in bits: 0 if all agree, 1 for one against one.
 
-    -sum over opinions of share * log2(share), written as a sum over those who hold them.
+    -sum over opinions of share * log2(share), written as a sum over the methods.
     """
     votes = items.opinions
     speaks = np.ones(votes.shape, bool)
@@ -59,35 +59,35 @@ def disagreement(items: Items) -> _Values:
     for i in range(votes.shape[1]):
         alike = ((votes == votes[:, [i]]) & speaks).sum(axis=1)
         entropy += np.where(speaks[:, i], np.log2(voters / np.maximum(alike, 1)) / voters, 0.0)
-    # The same shares in another order sum up to other last bits, but are equals.
+    # Summing the same shares in another order changes the last bits; they must stay ties.
     return np.round(entropy, 9)
 
 
 def rejections(items: Items) -> _Values:
-    """Return the share of trained methods that find nothing of each item's type where it is."""
+    """Return, per item, the share of trained methods that find nothing of its type there."""
     trained = [i for i, method in enumerate(items.methods) if method != DICTIONARY]
     if not trained:
         return np.zeros(len(items))
-    types = np.append(items.type, -1)  # of no item: the last one
+    types = np.append(items.type, -1)  # opinion -1 (nothing found) has the type -1
     against = types[items.opinions[:, trained]] != items.type[:, None]
     shares: _Values = against.mean(axis=1)
     return shares
 
 
-# ---- chance ---------------------------------------------------------------------------------
+# ---- random order ---------------------------------------------------------------------------
 
 
 def lot(place: tuple[object, ...], seed: int) -> bytes:
-    """Return what to sort by for an order of chance that is the same each time."""
+    """Return a sort key for a random order that is the same each time."""
     return hashlib.sha256(repr((seed, place)).encode()).digest()
 
 
 def _lots(items: Items, seed: int) -> npt.NDArray[np.uint64]:
-    """A lot for each group, drawn by its document and its beginning."""
+    """Return one random number per group, derived from its document and start."""
     numbers, rows = np.unique(items.document, return_inverse=True)
-    of_documents = [int.from_bytes(lot((items.documents[i].id,), seed)[:8]) for i in numbers]
-    mixed = np.array(of_documents, np.uint64)[rows] ^ items.group_start.astype(np.uint64)
-    # The finalizer of SplitMix64: neighbours in, strangers out.
+    by_document = [int.from_bytes(lot((items.documents[i].id,), seed)[:8]) for i in numbers]
+    mixed = np.array(by_document, np.uint64)[rows] ^ items.group_start.astype(np.uint64)
+    # The finalizer of SplitMix64 gives neighbouring inputs unrelated outputs.
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return mixed ^ (mixed >> np.uint64(31))
@@ -97,7 +97,7 @@ def _lots(items: Items, seed: int) -> npt.NDArray[np.uint64]:
 
 
 def _ranked(items: Items, shuffled: Numbers, worth: _Values) -> Numbers:
-    """The groups that are worth anything, by their best item."""
+    """Return the items of groups with a worth above 0, sorted by the best item of their group."""
     if not len(items):
         return shuffled
     begins = np.flatnonzero(np.diff(items.group, prepend=-1))
@@ -107,7 +107,7 @@ def _ranked(items: Items, shuffled: Numbers, worth: _Values) -> Numbers:
 
 
 def _doubtful_matches(items: Items, shuffled: Numbers) -> Numbers:
-    """Dictionary matches that most methods reject; among equals, phrases rejected everywhere."""
+    """Return matches that methods reject; ties: phrases that are rejected everywhere first."""
     if DICTIONARY not in items.methods:
         return shuffled[:0]
     is_match = items.opinions[:, items.methods.index(DICTIONARY)] == np.arange(len(items))
@@ -121,7 +121,7 @@ def _doubtful_matches(items: Items, shuffled: Numbers) -> Numbers:
 
 
 def _by_surface(items: Items, shuffled: Numbers, are_known: AreKnown | None) -> Numbers:
-    """The surface with the most and surest finds first; each once before any comes again."""
+    """Return unknown phrases, highest total score first, each once before any is repeated."""
     if are_known is not None:
         codes, surfaces = pd.factorize(items.texts())
         is_known = np.fromiter(are_known(list(surfaces)), bool, len(surfaces))

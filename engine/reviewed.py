@@ -1,4 +1,4 @@
-"""What a person decided, what a method found and what dictionaries match become one set."""
+"""Merge review decisions, what a method found and dictionary matches into one set."""
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
@@ -9,20 +9,20 @@ from engine.text import EntitiesByDocument, Entity
 
 
 def reviewed_entities(
-    review: Review, found: EntitiesByDocument, matched: EntitiesByDocument
+    review: Review, predicted: EntitiesByDocument, matched: EntitiesByDocument
 ) -> dict[str, tuple[Entity, ...]]:
     """Return one set of entities by document: review before method before dictionary.
 
-    What was accepted is in, with the score of the method where it found the very same. What was
-    rejected is out, whoever finds it. Of the rest, what a method found is in where it overlaps
-    nothing accepted, and what dictionaries match where it overlaps nothing of either.
+    Accepted entities are in, with the method's score if it found the same entity. Rejected ones are
+    out, whoever finds them. An entity of the method is in if it overlaps no accepted one; a match
+    is in if it overlaps none of either.
     """
-    ids = dict.fromkeys((*matched, *found, *review.accepted))
+    ids = dict.fromkeys((*matched, *predicted, *review.accepted))
     return {
         id: _merged(
             review.accepted.get(id, ()),
             {_place(entity) for entity in review.rejected.get(id, ())},
-            (found.get(id, ()), matched.get(id, ())),
+            (predicted.get(id, ()), matched.get(id, ())),
         )
         for id in ids
     }
@@ -34,16 +34,16 @@ _Place = tuple[int, int, str]
 def _merged(
     accepted: Sequence[Entity], rejected: set[_Place], sources: Iterable[Sequence[Entity]]
 ) -> tuple[Entity, ...]:
-    kept = _Stretches()
+    taken = _TakenSpans()
     merged = {_place(entity): entity for entity in accepted}
-    kept.add(accepted)
+    taken.add(accepted)
     for entities in sources:
         for entity in entities:
             if (place := _place(entity)) in merged:
                 merged[place] = _confirmed(merged[place], entity)
-        new = [e for e in entities if _place(e) not in rejected and not kept.overlap(e)]
+        new = [e for e in entities if _place(e) not in rejected and not taken.overlap(e)]
         merged |= {_place(entity): entity for entity in new}
-        kept.add(new)
+        taken.add(new)
     return tuple(merged[place] for place in sorted(merged))
 
 
@@ -52,7 +52,7 @@ def _place(entity: Entity) -> _Place:
 
 
 def _confirmed(accepted: Entity, by: Entity) -> Entity:
-    """What was accepted, with what is known of the entity that it confirms."""
+    """Return the accepted entity with what is known about the one that it confirms."""
     if accepted.method != "review":
         return accepted
     return replace(
@@ -65,8 +65,8 @@ def _confirmed(accepted: Entity, by: Entity) -> Entity:
     )
 
 
-class _Stretches:
-    """Stretches of one document that are taken."""
+class _TakenSpans:
+    """The spans of one document that are already taken."""
 
     def __init__(self) -> None:
         self._taken: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""All entities of a set become those that a person wants to take along."""
+"""Filter documents and entities by type, score and document id."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from engine.text import Corpus, Document, EntitiesByDocument, Entity
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which documents and entities are wanted; all, unless something is said."""
+    """Which documents and entities to keep; by default all of them."""
 
     types: tuple[str, ...] = ()  # none = all
     least_score: float = 0.0  # entities without a score stay
-    words: str = ""  # in the document's id, in any case
+    words: str = ""  # part of the document's id, in any letter case
 
 
 def select(
@@ -22,10 +22,10 @@ def select(
     *,
     only_annotated: bool = False,
 ) -> Corpus:
-    """Return the wanted documents with their wanted entities, those beyond the text left out.
+    """Return the documents and entities that pass the filters, without entities beyond the text.
 
-    With `only_annotated`, a document that `entities` does not name stays without a word about it:
-    gold says nothing of it, which is not the same as that there is nothing in it.
+    With `only_annotated`, documents that `entities` does not mention get no entry in the result:
+    that nobody annotated a document does not mean that it holds no entities.
     """
     words = selection.words.casefold()
     wanted = tuple(document for document in documents if words in document.id.casefold())
@@ -42,7 +42,7 @@ def select(
 
 
 def is_wanted(entity: Entity, selection: Selection) -> bool:
-    """Return whether type and score are as wanted."""
+    """Return whether an entity passes the filters for type and score."""
     if selection.types and entity.entity_type not in selection.types:
         return False
     return entity.score is None or entity.score >= selection.least_score

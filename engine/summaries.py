@@ -1,4 +1,4 @@
-"""Entities become tables to read elsewhere: methods side by side, and surfaces counted."""
+"""Write tables about entities: methods side by side, and phrases with their counts."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -21,17 +21,17 @@ _GOLD = "gold"
 
 def write_comparison(
     documents: Iterable[Document],
-    found: Mapping[str, EntitiesByDocument],
+    sets: Mapping[str, EntitiesByDocument],
     out: IO[bytes],
     options: WriteOptions = WriteOptions(),
 ) -> int:
-    """Write one row a stretch with the label that each method gives it; return the rows.
+    """Write one row per span with the label that each method gives it; return the row count.
 
-    Columns: doc_id, sent_id, start, end, text, label_* and score_* a method, n_agree (methods,
-    gold not counted, that give the most frequent label), disagreement (their labels differ; the
-    dictionary's silence is no label of its own).
+    Columns: doc_id, sent_id, start, end, text, label_* and score_* per method, n_agree (how many
+    methods give the most frequent label; gold does not count), disagreement (whether the methods'
+    labels differ; a dictionary that finds nothing does not count as a different label).
     """
-    methods = list(found)
+    methods = list(sets)
     write_row = row_writer(out, options)
     write_row(
         [
@@ -43,7 +43,7 @@ def write_comparison(
     )
     rows = 0
     for document in documents:
-        for (start, end), by_method in _by_stretch(document, found).items():
+        for (start, end), by_method in _by_span(document, sets).items():
             labels = {m: by_method[m].entity_type if m in by_method else "" for m in methods}
             votes = Counter(label for method, label in labels.items() if _votes(method, label))
             agree = max((n for label, n in votes.items() if label), default=0)
@@ -68,15 +68,15 @@ def _votes(method: str, label: str) -> bool:
     return method != _GOLD and (label != "" or method != DICTIONARY)
 
 
-def _by_stretch(
-    document: Document, found: Mapping[str, EntitiesByDocument]
+def _by_span(
+    document: Document, sets: Mapping[str, EntitiesByDocument]
 ) -> dict[tuple[int, int], dict[str, Entity]]:
-    """What each method has at each stretch, in text order."""
-    stretches: dict[tuple[int, int], dict[str, Entity]] = {}
-    for method, by_document in found.items():
+    """Return what each method finds at each span, in text order."""
+    spans: dict[tuple[int, int], dict[str, Entity]] = {}
+    for method, by_document in sets.items():
         for entity in by_document.get(document.id, ()):
-            stretches.setdefault((entity.start, entity.end), {})[method] = entity
-    return dict(sorted(stretches.items()))
+            spans.setdefault((entity.start, entity.end), {})[method] = entity
+    return dict(sorted(spans.items()))
 
 
 def _sentence_number(document: Document, position: int) -> int | str:
@@ -114,27 +114,36 @@ def write_surfaces(
     match: MatchOptions,
     options: WriteOptions = WriteOptions(),
 ) -> int:
-    """Write one row a surface and type, the most frequent first; return the rows.
+    """Write one row per phrase and type, the most frequent first; return the row count.
 
-    Surfaces that match alike under `match` are one, and text_norm is their most frequent spelling
-    on one line. mean_score is empty where nothing has one.
+    Spellings that match alike under `match` are one phrase; text_norm is the most frequent one, on
+    one line. mean_score is empty if no entity has a score.
     """
     surfaces: dict[tuple[str, str], _Surface] = {}
     for document in documents:
         for entity in entities.get(document.id, ()):
             text = document.text[entity.start : entity.end]
             key = (fold_surface(text, match) or text, entity.entity_type)
-            of = surfaces.get(key)
-            if of is None:
+            surface = surfaces.get(key)
+            if surface is None:
                 around = context(document.text, entity.start, entity.end)
-                of = surfaces[key] = _Surface(is_known=text in known, example=around)
-            of.spellings[" ".join(text.split())] += 1
-            of.documents.add(document.id)
-            of.scores += [] if entity.score is None else [entity.score]
+                surface = surfaces[key] = _Surface(is_known=text in known, example=around)
+            surface.spellings[" ".join(text.split())] += 1
+            surface.documents.add(document.id)
+            surface.scores += [] if entity.score is None else [entity.score]
     write_row = row_writer(out, options)
     write_row(SURFACE_COLUMNS)
-    for key, of in sorted(surfaces.items(), key=lambda item: (-item[1].count, item[0])):
-        mean = f"{sum(of.scores) / len(of.scores):.4f}" if of.scores else ""
-        counts = (of.count, len(of.documents))
-        write_row([of.text, key[1], *counts, mean, str(of.is_known).lower(), of.example])
+    for key, surface in sorted(surfaces.items(), key=lambda item: (-item[1].count, item[0])):
+        scores = surface.scores
+        write_row(
+            [
+                surface.text,
+                key[1],
+                surface.count,
+                len(surface.documents),
+                f"{sum(scores) / len(scores):.4f}" if scores else "",
+                str(surface.is_known).lower(),
+                surface.example,
+            ]
+        )
     return len(surfaces)

@@ -1,4 +1,4 @@
-"""A written file is read again, and every offset in it checked against the texts it speaks of."""
+"""Read a written file again and check every offset in it against the texts."""
 
 import re
 from bisect import bisect_left
@@ -13,12 +13,12 @@ from engine.formats.text_table import read_guarded_table
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, InputError, spans_from_entities
 
-_SPACE = re.compile(r"\s")  # as str.isspace has it
+_SPACE = re.compile(r"\s")  # the same characters as str.isspace
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """How many rows of a written file were found to be true, and the first that was not."""
+    """How many rows of a written file are right, and the first problem if there is one."""
 
     rows: int
     what: str = "entities"  # or "tokens"
@@ -32,31 +32,31 @@ class Verification:
 
 
 def verify(data: bytes, format: str, corpus: Corpus) -> Verification:
-    """Return whether a file that was written from `corpus` says where its entities really are.
+    """Check that the entities of a file written from `corpus` are where they are in the texts.
 
-    The bytes are read by the format's own reader. In tables each row must be the text at its
-    offsets; in other formats the entities read must be at the places of those written, counted in
-    letters where the format changes white space. The paper's format has no offsets, and joins
-    documents and neighbouring entities: there the tokens are compared.
+    The format's own reader reads the bytes. In tables, each row must repeat the text at its
+    offsets. In other formats, the entities must come back at the same places, counted in letters
+    where the format changes white space. The paper's format has no offsets and joins documents and
+    neighbouring entities: there the tokens are compared.
     """
-    of = FORMATS[format]
-    file = SourceFile(f"written{of.extensions[0]}", data)
+    chosen = FORMATS[format]
+    file = SourceFile(f"written{chosen.extensions[0]}", data)
     try:
         if format in ("entities", "tokens"):
             return _verify_rows(file, corpus, "text" if format == "entities" else "token")
-        assert of.read is not None
+        assert chosen.read is not None
         has_words = any(document.text.strip() for document in corpus.documents)
-        read = of.read(file, ReadOptions()) if has_words else Corpus(())
+        read = chosen.read(file, ReadOptions()) if has_words else Corpus(())
     except InputError as error:
         return Verification(0, problem=f"the file could not be read again: {error}")
     if format == "benchmark":
         return _verify_tokens(read, corpus)
-    # CoNLL holds tokens: what begins or ends inside one was widened to it when written.
+    # CoNLL holds whole tokens: entities that begin or end inside one were widened when written.
     return _verify_places(read, corpus, is_of_tokens=format == "conll")
 
 
 def _verify_rows(file: SourceFile, corpus: Corpus, column: str) -> Verification:
-    """Check that ``text[start:end]`` is what each row says."""
+    """Check that each row repeats ``text[start:end]``."""
     what = "entities" if column == "text" else "tokens"
     texts = {document.id: document.text for document in corpus.documents}
     table = read_guarded_table(file, ReadOptions())
@@ -75,15 +75,15 @@ def _verify_rows(file: SourceFile, corpus: Corpus, column: str) -> Verification:
 
 
 def _verify_tokens(read: Corpus, corpus: Corpus) -> Verification:
-    """Check that the tokens, as the format writes them, come in the order of the texts."""
+    """Check that the tokens come back as they were written, in the order of the texts."""
     written = [written_token(token) for sentence in corpus.sentences for token in sentence.tokens]
     if written != [token for sentence in read.sentences for token in sentence.tokens]:
-        return Verification(0, "tokens", "the tokens read again are not those of the texts")
+        return Verification(0, "tokens", "the tokens read again differ from those of the texts")
     return Verification(len(written), "tokens", claim="all read again in the order of the text")
 
 
 def _verify_places(read: Corpus, corpus: Corpus, *, is_of_tokens: bool) -> Verification:
-    """Check that each document has entities at the same places as the one it was written from."""
+    """Check that the entities of each document come back at the same places."""
     written = [document for document in corpus.documents if document.text.strip()]
     again = [document for document in read.documents if document.text.strip()]
     if len(written) != len(again):
@@ -93,11 +93,11 @@ def _verify_places(read: Corpus, corpus: Corpus, *, is_of_tokens: bool) -> Verif
     for ours, theirs in zip(written, again, strict=True):
         given = corpus.entities.get(ours.id, ())
         expected = _on_tokens(ours, given) if is_of_tokens else given
-        found = read.entities.get(theirs.id, ())
-        if _places(ours, theirs, expected) != _places(theirs, ours, found):
+        got = read.entities.get(theirs.id, ())
+        if _places(ours, theirs, expected) != _places(theirs, ours, got):
             problem = f'entities of "{ours.id}" are not where they were'
             return Verification(count, problem=problem)
-        count += len(found)
+        count += len(got)
     return Verification(count)
 
 
@@ -105,15 +105,15 @@ def _on_tokens(document: Document, entities: Iterable[Entity]) -> list[Entity]:
     spans = spans_from_entities(document, entities).spans
     return [
         Entity(*sentence.offsets(span), span.entity_type)
-        for sentence, of in zip(document.sentences, spans, strict=True)
-        for span in of
+        for sentence, in_sentence in zip(document.sentences, spans, strict=True)
+        for span in in_sentence
     ]
 
 
 def _places(
     document: Document, other: Document, entities: Sequence[Entity]
 ) -> set[tuple[int, int]]:
-    """Where the entities are: in characters, or in letters when the texts differ in white space."""
+    """Return the entities' offsets: characters, or letters if the texts differ in white space."""
     if document.text == other.text:
         return {(entity.start, entity.end) for entity in entities}
     spaces = [space.start() for space in _SPACE.finditer(document.text)]

@@ -2,7 +2,7 @@ import pytest
 
 from engine.decisions import Decision
 from engine.review_progress import (
-    Progress,
+    ReviewProgress,
     acceptable,
     measure_progress,
     pending,
@@ -53,7 +53,7 @@ def test_progress_counts_verdicts_and_what_they_settle():
         decide(gold, "skipped"),
     ]
     progress = measure_progress(items(), decisions)
-    assert progress == Progress(5, done=5, accepted=2, rejected=1, edited=0, skipped=1)
+    assert progress == ReviewProgress(5, done=5, accepted=2, rejected=1, edited=0, skipped=1)
     assert progress.accepted_share == pytest.approx(2 / 3)
     assert measure_progress(items(), []).accepted_share is None
 

@@ -1,4 +1,4 @@
-"""The commands about projects: their options, and what they do."""
+"""Define the commands about projects: projects, import, export and work."""
 
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,11 @@ def add_import(parsers: "Subparsers") -> None:
         "--dictionary", nargs="+", default=[], metavar="FILE", help="dictionaries to add"
     )
     parser.add_argument(
-        "--gold", nargs="+", default=[], metavar="FILE", help="human labels, instead of any before"
+        "--gold",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="human labels; they replace the gold that is there",
     )
     add_type(parser)
     add_reading(parser)
@@ -63,35 +67,39 @@ def add_export(parsers: "Subparsers") -> None:
     what.add_argument(
         "--reviewed",
         action="store_true",
-        help="what was decided in review, then what --method found, then what dictionaries match",
+        help="review decisions first, then what --method found, then what the dictionaries match",
     )
     what.add_argument("--gold", action="store_true", help="what people annotated")
-    what.add_argument("--zip", metavar="FILE", help="all of the project, to import elsewhere")
-    parser.add_argument("--run", dest="job", metavar="JOB", help="default: the latest that is done")
-    parser.add_argument("--method", metavar="METHOD", help="default: the best one of that run")
+    what.add_argument("--zip", metavar="FILE", help="the whole project, to import elsewhere")
+    parser.add_argument("--run", dest="job", metavar="JOB", help="default: the latest finished run")
     parser.add_argument(
-        "--types", nargs="+", default=[], metavar="TYPE", help="entities of these types only"
+        "--method",
+        metavar="METHOD",
+        help="default: the best F1 where there is gold, else conf_mpu, mpu, mpn in this order",
+    )
+    parser.add_argument(
+        "--types", nargs="+", default=[], metavar="TYPE", help="only entities of these types"
     )
     parser.add_argument(
         "--least-score",
         type=float,
         default=0.0,
         metavar="SCORE",
-        help="0 to 1; entities without a score stay",
+        help="lowest score, 0 to 1; entities without a score stay",
     )
     parser.add_argument(
-        "--documents", default="", metavar="WORDS", help="documents with this in their id only"
+        "--documents", default="", metavar="WORDS", help="only documents with this in their id"
     )
     add_writing(parser)
     parser.set_defaults(run=export_command)
 
 
 def add_work(parsers: "Subparsers") -> None:
-    """Add `work`, which the app starts; a person seldom types it."""
+    """Add `work`, which the app starts; people rarely type it."""
     parser = add_command(
         parsers,
         "work",
-        "do a job that the app has written down (the app starts this by itself)",
+        "run a job that the app has stored (the app starts this by itself)",
         "python -m engine work --project sample --job 20261116-053001-ab12",
     )
     parser.add_argument("--project", required=True, metavar="ID")

@@ -1,4 +1,4 @@
-"""`projects`: what the data folder holds."""
+"""`projects`: list the projects in the data folder."""
 
 import argparse
 
@@ -8,9 +8,9 @@ from engine.workspace import data_folder, list_projects
 
 
 def projects_command(options: argparse.Namespace) -> None:
-    """Print one line a project, newest first."""
-    found = list_projects()
-    if not found:
+    """Print one line per project, newest first."""
+    projects = list_projects()
+    if not projects:
         say(f"No projects in {data_folder()}. Make one with: python -m engine import --create NAME")
         return
     rows = [
@@ -26,7 +26,7 @@ def projects_command(options: argparse.Namespace) -> None:
             "MB": project.bytes / 1e6,
             "modified": f"{project.modified:%Y-%m-%d %H:%M}",
         }
-        for project in found
+        for project in projects
     ]
     say(console.table(console.columns_of(rows)))
-    note_all(f"{project.id}: {project.problem}" for project in found if project.problem)
+    note_all(f"{project.id}: {project.problem}" for project in projects if project.problem)

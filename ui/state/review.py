@@ -20,7 +20,7 @@ from engine.decisions import Decision
 from engine.jobs import Job, TrainRequest
 from engine.project import Project
 from engine.review import Item, Items, Numbers, count_finds, make_items
-from engine.review_progress import Progress, measure_progress, pending
+from engine.review_progress import ReviewProgress, measure_progress, pending
 from engine.review_queue import ORDERS, make_queue
 from ui.state import findings, labels
 
@@ -94,7 +94,7 @@ class Standing:
     """What is left of a queue, and how far it is."""
 
     left: list[Item]
-    progress: Progress
+    progress: ReviewProgress
 
 
 def standing(project: Project, items: Sequence[Item], chosen: Setup) -> Standing:
