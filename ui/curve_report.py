@@ -1,4 +1,4 @@
-"""A coverage curve becomes one HTML file that needs nothing else: figures and their data."""
+"""Write a coverage curve as one self-contained HTML page: figures and their data."""
 
 from collections.abc import Mapping
 from html import escape
@@ -17,7 +17,7 @@ _STYLE = (
 
 
 def curve_report(points: pd.DataFrame, names: Mapping[str, str], title: str) -> str:
-    """Return the curve as a page with all its figures and its table; all names are escaped."""
+    """Return the curve as a page with all figures and the table; all names are escaped."""
     has_scores = bool(points["f1"].notna().any())
     first = ["F1", "Precision", "Recall"] if has_scores else []
     figures = {name: curve_figure(points, MEASURES[name], names) for name in (*first, "Entities")}
@@ -35,8 +35,8 @@ def curve_report(points: pd.DataFrame, names: Mapping[str, str], title: str) -> 
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
         f"</title><style>{_STYLE}</style></head><body><h1>{escape(title)}</h1>"
-        "<p>Each share of the dictionary begins with the phrases of the smaller ones. Lines are "
-        "means over seeds, bands reach from the lowest to the highest.</p>"
+        "<p>Each share of the dictionary includes the phrases of the smaller shares. Lines are "
+        "means over seeds; bands span the lowest to the highest value.</p>"
         f"{''.join(parts)}<h2>Data</h2>{table}</body></html>"
     )
 

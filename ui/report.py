@@ -1,7 +1,7 @@
-"""A project's figures and sample sentences become one HTML file that needs nothing else.
+"""Write a project's figures and sample sentences as one self-contained HTML page.
 
-No script, no picture from elsewhere: styles and charts (SVG) are inside, and a content security
-policy forbids the rest. All text that came from files is escaped.
+Styles and charts (SVG) are inside; there are no scripts or outside pictures, and a content security
+policy forbids them. All text from files is escaped.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,14 +34,14 @@ svg text { fill: currentColor; font-size: 13px; }
 @media (prefers-color-scheme: dark) { body { color: #e4e9ee; background: #14191f; } }
 @media print { body { padding: 0; } .gl-sentence { break-inside: avoid; } }
 </style>"""
-_WIDTH, _ROW, _LEFT, _RIGHT = 700, 30, 190, 110  # of a chart, in its own units
+_WIDTH, _ROW, _LEFT, _RIGHT = 700, 30, 190, 110  # of a chart, in SVG units
 _LONGEST_NAME = 24
-_GREY = "#7d8791"  # of a method that has no color of its own
+_GREY = "#7d8791"  # for methods without a color of their own
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number and, under it, the line that explains it."""
+    """One number with a line under it that explains it."""
 
     label: str
     value: str
@@ -50,7 +50,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class TypeRow:
-    """How far the dictionaries reach for one entity type."""
+    """What the dictionaries match of one entity type."""
 
     entity_type: str
     phrases: int
@@ -61,7 +61,7 @@ class TypeRow:
 
 @dataclass(frozen=True, slots=True)
 class MethodRow:
-    """What one method found and, where there is gold, how right it is."""
+    """How many entities one method found and, where there is gold, its scores."""
 
     method: str
     name: str
@@ -69,13 +69,13 @@ class MethodRow:
     precision: float | None = None
     recall: float | None = None
     f1: float | None = None
-    low: float | None = None  # of F1, 95 %
+    low: float | None = None  # 95 % interval of F1
     high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All that the report says."""
+    """The content of the report."""
 
     name: str  # the project's
     made_at: str
@@ -83,7 +83,7 @@ class Report:
     types: Sequence[TypeRow]
     methods: Sequence[MethodRow]
     sentences: Sequence[Line]
-    sentences_by: str  # whose entities are marked in them
+    sentences_by: str  # who found the entities marked in them
     colors: Mapping[str, str]  # by entity type
     notes: Sequence[str] = ()
 
@@ -115,9 +115,9 @@ def make_report(report: Report) -> str:
 
 def _figures(figures: Iterable[Figure]) -> str:
     items = "".join(
-        f'<div class="figure"><span>{escape(of.label)}</span><b>{escape(of.value)}</b>'
-        f"<span>{escape(of.under)}</span></div>"
-        for of in figures
+        f'<div class="figure"><span>{escape(figure.label)}</span><b>{escape(figure.value)}</b>'
+        f"<span>{escape(figure.under)}</span></div>"
+        for figure in figures
     )
     return f'<div class="figures">{items}</div>'
 
@@ -142,48 +142,48 @@ def _coverage(report: Report) -> str:
     ]
     return (
         "<h2>What the dictionaries find</h2>"
-        "<p>Matches of each type. Coverage is not recall: it says how much was labeled, not how "
-        f"much should have been.</p>{bar_chart(bars)}{_table(header, rows)}"
+        "<p>Matches per type. Coverage is not recall: it tells how much was labeled, not how much "
+        f"should have been.</p>{bar_chart(bars)}{_table(header, rows)}"
     )
 
 
 def _methods(methods: Sequence[MethodRow]) -> str:
-    """What each method finds, where nobody knows how much of it is right."""
+    """Return how much each method finds; for projects without gold."""
     bars = [
-        Bar(of.name, of.entities, f"{of.entities:,}", METHOD_COLORS.get(of.method, _GREY))
-        for of in methods
+        Bar(row.name, row.entities, f"{row.entities:,}", METHOD_COLORS.get(row.method, _GREY))
+        for row in methods
     ]
-    rows = [(of.name, f"{of.entities:,}") for of in methods]
+    rows = [(row.name, f"{row.entities:,}") for row in methods]
     return (
         "<h2>What each method finds</h2>"
-        "<p>Entities found. There are no gold labels here, so how many of them are right is not "
-        f"known.</p>{bar_chart(bars)}{_table(('Method', 'Entities'), rows)}"
+        "<p>Entities found. Without gold labels, nobody knows how many of them are "
+        f"correct.</p>{bar_chart(bars)}{_table(('Method', 'Entities'), rows)}"
     )
 
 
 def _scores(methods: Sequence[MethodRow]) -> str:
     dots = [
-        Dot(of.name, of.f1, of.low, of.high, METHOD_COLORS.get(of.method, _GREY))
-        for of in methods
-        if of.f1 is not None
+        Dot(row.name, row.f1, row.low, row.high, METHOD_COLORS.get(row.method, _GREY))
+        for row in methods
+        if row.f1 is not None
     ]
-    has_intervals = any(of.low is not None for of in methods)
+    has_intervals = any(row.low is not None for row in methods)
     interval = ("95 % interval of F1",) if has_intervals else ()
     header = ("Method", "Precision", "Recall", "F1", *interval, "Entities")
     rows = [
         (
-            of.name,
-            *map(_percent, (of.precision, of.recall, of.f1)),
-            *((_interval(of),) if has_intervals else ()),
-            f"{of.entities:,}",
+            row.name,
+            *map(_percent, (row.precision, row.recall, row.f1)),
+            *((_interval(row),) if has_intervals else ()),
+            f"{row.entities:,}",
         )
-        for of in methods
+        for row in methods
     ]
     resampled = ", with 95 % intervals from resampling the text" if has_intervals else ""
     return (
-        "<h2>How right each method is</h2>"
-        f"<p>F1 against the gold labels{resampled}. An entity counts only with the same words and "
-        f"the same type.</p>{dot_chart(dots)}{_table(header, rows)}"
+        "<h2>Scores of each method</h2>"
+        f"<p>F1 against the gold labels{resampled}. An entity counts as correct only with the same "
+        f"words and the same type.</p>{dot_chart(dots)}{_table(header, rows)}"
     )
 
 
@@ -193,7 +193,7 @@ def _sentences(report: Report) -> str:
     shown = highlight.highlight_lines(report.sentences, report.colors)
     return (
         "<h2>Sentences drawn at random</h2>"
-        f"<p>{len(report.sentences):,}, with the entities of: {escape(report.sentences_by)}.</p>"
+        f"<p>{len(report.sentences):,} sentences, entities from: {escape(report.sentences_by)}.</p>"
         f"{shown}"
     )
 
@@ -235,7 +235,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A row of a dot chart: a share from 0 to 1, with its interval if that is known."""
+    """A row of a dot chart: a share from 0 to 1, with its interval if known."""
 
     name: str
     value: float
@@ -245,7 +245,7 @@ class Dot:
 
 
 def bar_chart(bars: Sequence[Bar]) -> str:
-    """Return horizontal bars as SVG, each with its name before and its value behind it."""
+    """Return horizontal bars as SVG, each with its name on the left and its value on the right."""
     most = max((bar.value for bar in bars), default=0) or 1
     room = _WIDTH - _LEFT - _RIGHT
     rows = []
@@ -261,7 +261,7 @@ def bar_chart(bars: Sequence[Bar]) -> str:
 
 
 def dot_chart(dots: Sequence[Dot]) -> str:
-    """Return shares as dots on one axis from 0 to 100 %, intervals as lines."""
+    """Return shares as dots on an axis from 0 to 100 %, with intervals as lines."""
     room = _WIDTH - _LEFT - _RIGHT
 
     def x(share: float) -> str:

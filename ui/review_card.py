@@ -1,4 +1,4 @@
-"""An item of the review becomes escaped HTML: its sentence in context, and what methods say."""
+"""Draw a review item as escaped HTML: its sentence in context, and each method's opinion."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,22 +27,22 @@ _LONGEST_AROUND = 240  # characters of the sentences before and after
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The sentence (or sentences) that an item stands in, and its tokens by document offsets."""
+    """The sentence or sentences around an item, with the tokens' document offsets."""
 
     start: int
     end: int
     tokens: tuple[tuple[int, int], ...]
-    before: str  # the sentence before, "" at the beginning
+    before: str  # the sentence before; "" at the start of the document
     after: str
-    number: int  # of the sentence, 1-based in its document
+    number: int  # of the first sentence, counted from 1; 0 outside any sentence
 
 
 def passage(document: Document, item: Item) -> Passage:
-    """Return where an item stands; one that runs over a sentence's end has both sentences."""
+    """Return the passage around an item: every sentence that it touches."""
     inside = [
         i for i, s in enumerate(document.sentences) if s.start < item.end and item.start < s.end
     ]
-    if not inside:  # white space between sentences
+    if not inside:  # it lies in the white space between sentences
         return Passage(item.start, item.end, ((item.start, item.end),), "", "", 0)
     first, last = inside[0], inside[-1]
     tokens = [place for i in inside for place in _places(document.sentences[i])]
@@ -58,10 +58,10 @@ def passage(document: Document, item: Item) -> Passage:
     )
 
 
-def covered(of: Passage, item: Item) -> tuple[int, int]:
+def covered(passage: Passage, item: Item) -> tuple[int, int]:
     """Return the first and the last token that the item touches."""
     touched = [
-        i for i, (start, end) in enumerate(of.tokens) if start < item.end and item.start < end
+        i for i, (start, end) in enumerate(passage.tokens) if start < item.end and item.start < end
     ]
     return (touched[0], touched[-1]) if touched else (0, 0)
 
@@ -73,16 +73,16 @@ def _places(sentence: Sentence) -> list[tuple[int, int]]:
     ]
 
 
-def card(document: Document, of: Passage, mark: Mark, colors: Mapping[str, str]) -> str:
-    """Return the passage with one stretch marked; `mark` is in document offsets."""
-    text = document.text[of.start : of.end]
-    start, end = mark.start - of.start, mark.end - of.start
+def card(document: Document, passage: Passage, mark: Mark, colors: Mapping[str, str]) -> str:
+    """Return the passage with one span marked; `mark` is in document offsets."""
+    text = document.text[passage.start : passage.end]
+    start, end = mark.start - passage.start, mark.end - passage.start
     shown = highlight(text, [Mark(start, end, mark.entity_type)], colors)
-    before = of.before[-_LONGEST_AROUND:]
-    before = before if before == of.before else f"…{before}"
-    after = of.after[:_LONGEST_AROUND]
-    after = after if after == of.after else f"{after}…"
-    where = f"{document.id}, sentence {of.number:,}" if of.number else document.id
+    before = passage.before[-_LONGEST_AROUND:]
+    before = before if before == passage.before else f"…{before}"
+    after = passage.after[:_LONGEST_AROUND]
+    after = after if after == passage.after else f"{after}…"
+    where = f"{document.id}, sentence {passage.number:,}" if passage.number else document.id
     return (
         f'<div class="gl-card" dir="auto"><div class="gl-where">{escape(where)}</div>'
         f'<span class="gl-around">{escape(before)} </span>'
@@ -94,9 +94,10 @@ def card(document: Document, of: Passage, mark: Mark, colors: Mapping[str, str])
 def opinions(
     item: Item, document: Document, colors: Mapping[str, str], *, is_known: Callable[[], bool]
 ) -> str:
-    """Return a row a method: what it finds here, and how sure it is.
+    """Return a table with one row per method: what it finds here, and its score.
 
-    `is_known` says whether the dictionaries hold the words; it is asked only where they match not.
+    `is_known` tells whether the dictionaries hold the phrase; it is called only if they do not
+    match here.
     """
     rows = []
     for method, entity in item.opinions:
@@ -110,20 +111,20 @@ def opinions(
             said = highlight(surface, whole, colors)
             score = "" if entity.score is None else f"{entity.score:.2f}"
         rows.append(f"<tr><th>{name}</th><td>{said}</td><td>{score}</td></tr>")
-    head = "<tr><td></td><td>finds here</td><td>Score</td></tr>"
+    head = "<tr><td></td><td>Finds here</td><td>Score</td></tr>"
     return f'<table class="gl-opinions"><thead>{head}</thead>{"".join(rows)}</table>'
 
 
 def _silence(method: str, is_known: Callable[[], bool]) -> str:
     if method != DICTIONARY:
         return "nothing here"
-    return "knows the phrase, no match here" if is_known() else "does not know the phrase"
+    return "knows the phrase, but does not match here" if is_known() else "does not know the phrase"
 
 
-def chips(document: Document, of: Passage, first: int, last: int, color: str) -> str:
-    """Return the passage as tokens one by one, those from `first` to `last` marked."""
+def chips(document: Document, passage: Passage, first: int, last: int, color: str) -> str:
+    """Return the passage token by token, with those from `first` to `last` marked."""
     pieces = []
-    for i, (start, end) in enumerate(of.tokens):
+    for i, (start, end) in enumerate(passage.tokens):
         look = f' style="--type:{color}"' if first <= i <= last else ""
         name = "gl-mark" if first <= i <= last else "gl-token"
         pieces.append(f'<span class="{name}"{look}>{escape(document.text[start:end])}</span>')
@@ -134,20 +135,19 @@ def history(counts: Mapping[str, int], finds: tuple[int, int]) -> str:
     """Return what is known about a phrase, as a sentence.
 
     >>> history({"accepted": 2, "rejected": 1}, (14, 9))
-    'Found 14 times in 9 documents. Until now accepted twice, rejected once.'
+    'Found 14 times in 9 documents. So far accepted twice, rejected once.'
     >>> history({}, (1, 1))
-    'Found once, here. Nothing was decided about it until now.'
+    'Found only here. No decisions about it so far.'
     """
     number, documents = finds
-    where = "here" if number == 1 else f"in {documents:,} document{'s'[: documents != 1]}"
-    found = f"Found {_times(number)}{', ' if number == 1 else ' '}{where}."
-    told = [
+    where = f"{_times(number)} in {documents:,} document{'s'[: documents != 1]}"
+    verdicts = [
         f"{verdict} {_times(counts[verdict])}"
         for verdict in ("accepted", "rejected", "edited")
         if counts.get(verdict)
     ]
-    said = f"Until now {', '.join(told)}." if told else "Nothing was decided about it until now."
-    return f"{found} {said}"
+    decided = f"So far {', '.join(verdicts)}." if verdicts else "No decisions about it so far."
+    return f"Found {'only here' if number == 1 else where}. {decided}"
 
 
 def _times(number: int) -> str:
@@ -155,7 +155,7 @@ def _times(number: int) -> str:
 
 
 def type_keys(types: Sequence[str]) -> dict[str, str]:
-    """Return the key that gives an item each type: 1 to 9, in the order of names.
+    """Return the key that assigns each type: 1 to 9, in the order of names.
 
     >>> type_keys(["Disease", "Chemical"])
     {'Chemical': '1', 'Disease': '2'}

@@ -255,7 +255,7 @@ def test_a_trained_method_can_be_taken_along(project, run):
 def test_report_has_scores_coverage_and_sentences(project, run):
     job = jobs.get_job(project, run)
     page = downloads.report(project, ExportChoice(RUN, run, "conf_mpu"), job).decode()
-    assert "<h1>Trial</h1>" in page and "How right each method is" in page
+    assert "<h1>Trial</h1>" in page and "Scores of each method" in page
     assert 'gout<span class="gl-type">Disease</span></mark>' in page
     # gout is right, the two others are not: precision 1/3, recall 1, F1 2/4
     assert "33.3 %</td><td>100.0 %</td><td>50.0 %" in page
@@ -264,7 +264,7 @@ def test_report_has_scores_coverage_and_sentences(project, run):
 def test_report_without_gold_and_run_is_about_the_dictionaries():
     bare = make_project(name="Bare")
     page = downloads.report(bare, ExportChoice(DICTIONARY), None).decode()
-    assert "What each method finds" in page and "How right" not in page
+    assert "What each method finds" in page and "Scores of" not in page
 
 
 def test_page_works_without_a_run():

@@ -83,7 +83,7 @@ def test_card_shows_the_item_and_every_opinion(reviewed):
     assert opinions.index("Conf-MPU") < opinions.index("MPU</th>") < opinions.index("Dictionary")
     assert "0.55" in opinions and "nothing here" in opinions
     assert "does not know the phrase" in opinions
-    assert any("Found once" in of.value for of in page.caption)
+    assert any("Found only here" in of.value for of in page.caption)
 
 
 def test_every_decision_is_stored_at_once_and_the_next_item_comes(reviewed):
@@ -97,7 +97,7 @@ def test_every_decision_is_stored_at_once_and_the_next_item_comes(reviewed):
     assert card(page).startswith("gout")
     page = press(page, "review_skip")
     assert progress(page) == "4 of 4, 50 % accepted, 1 skipped"
-    assert any("You are through with these" in of.value for of in page.html)
+    assert any("All items of this queue are done" in of.value for of in page.html)
 
 
 def test_what_was_skipped_can_be_asked_again_and_skipped_again(reviewed):
@@ -156,7 +156,7 @@ def test_a_type_can_be_changed_by_its_key(reviewed):
 def test_words_can_be_added_and_left_out(reviewed):
     page = choose(show(reviewed), "uncertain")
     page = press(press(page, "review_reject"), "review_edit_button")  # chronic kidney disease
-    page = press(page, "review_begin_later")
+    page = press(page, "review_start_later")
     page = press(page, "review_end_later")
     page = press(page, "review_end_earlier")
     press(page, "review_save")
@@ -177,7 +177,7 @@ def test_an_edit_can_be_left_and_an_unchanged_one_is_an_acceptance(reviewed):
 
 def test_a_word_cannot_be_taken_from_a_single_one(reviewed):
     page = press(choose(show(reviewed), "uncertain"), "review_edit_button")
-    assert page.button(key="review_begin_later").disabled
+    assert page.button(key="review_start_later").disabled
     assert page.button(key="review_end_earlier").disabled
 
 

@@ -1,4 +1,4 @@
-"""Candidates for the dictionaries: what a method found and no dictionary holds, to be added."""
+"""Dictionary candidates: phrases that a method found and no dictionary holds."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ _KEPT = 4
 
 
 def candidates(project: Project, job: Job, method: str) -> pd.DataFrame:
-    """Return the surfaces that a method found and the dictionaries do not hold."""
+    """Return the phrases that a method found and the dictionaries do not hold."""
     taken = findings.decisions(project)
     last = max((decision.id for decision in taken), default=0)
     key = (project.id, project.labels_key(), job.id, job.attempt, method, len(taken), last)
@@ -22,7 +22,7 @@ def candidates(project: Project, job: Job, method: str) -> pd.DataFrame:
 
 
 def add_candidates(project: Project, chosen: Sequence[tuple[str, str]]) -> tuple[int, int]:
-    """Add (phrase, type) pairs to the dictionaries; return the new version and how many."""
+    """Add (phrase, type) pairs to the dictionaries; return the new version and the number added."""
     version = project.dictionary_version()
     before = project.dictionaries()
     after = add_phrases(before, chosen)

@@ -224,5 +224,5 @@ def _notes(project: Project, job: Job | None) -> list[str]:
     if job is not None:
         notes.append(f"Run {job.id}: preset {job.request['preset']}, seed {job.request['seed']}.")
         if findings.is_outdated(project, job):
-            notes.append("Text, dictionaries or matching were changed after this run.")
+            notes.append("Text, dictionaries or matching changed after this run.")
     return notes

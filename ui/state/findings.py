@@ -55,7 +55,7 @@ def told_apart(names: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_outdated(project: Project, job: Job) -> bool:
-    """Return whether text, dictionaries or matching were changed since the run."""
+    """Return whether text, dictionaries or matching changed since the run."""
     return job.labels_key != project.labels_key()
 
 

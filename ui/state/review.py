@@ -1,7 +1,7 @@
-"""The review: which queue a person works through, what they decided, what they are editing.
+"""State of the page Review: the chosen queue, the decisions, and the item being edited.
 
-The queue and its length are remembered in the project, decisions are stored at once, so that a
-refreshed page, another tab or a restarted server goes on where it was.
+The project stores the queue, its length and every decision at once, so that a refreshed page,
+another tab or a restarted server continues at the same item.
 """
 
 import secrets
@@ -25,11 +25,11 @@ from engine.review_queue import ORDERS, make_queue
 from ui.state import findings, labels
 
 KIND = "review"
-SIZES = (10, 1_000)  # least and most items to work through at a time
+SIZES = (10, 1_000)  # smallest and largest number of items to work through at a time
 _CHOICE, _EDIT, _PASSED = "review", "review_edit", "review_passed"
 _PROBLEM = "review_problem"
 _KEPT = 4
-_MANY = " · "  # between a queue's name and the mark of decisions that were taken at once
+_MANY = " · "  # separates the queue's name from the id of decisions made together
 
 
 # ---- which queue ----------------------------------------------------------------------------
@@ -37,17 +37,17 @@ _MANY = " · "  # between a queue's name and the mark of decisions that were tak
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a person wants to review."""
+    """Which items a person wants to review, and in which order."""
 
     run: str = ""  # job id; "" = the last run
     order: str = ORDERS[0]
     size: int = 50
     seed: int = 0
-    has_skipped: bool = False  # ask again what was skipped
+    has_skipped: bool = False  # ask again about skipped items
 
 
 def setup(project: Project) -> Setup:
-    """Return the remembered choice, or the default where it does not fit any more."""
+    """Return the stored choice; the default where it is no longer valid."""
     stored = project.choice(_CHOICE, {})
     try:
         chosen = Setup(**stored)
@@ -58,80 +58,80 @@ def setup(project: Project) -> Setup:
 
 
 def remember(project: Project, **changes: Any) -> None:
-    """Keep what was chosen, in the project."""
+    """Store the choice in the project."""
     project.set_choice(_CHOICE, asdict(replace(setup(project), **changes)))
 
 
 def widget_key(project: Project, name: str) -> str:
-    """Return the key of a widget that chooses the queue: each project has its own."""
+    """Return the key of a widget; each project has its own widgets."""
     return f"review_{name}_{project.id}"
 
 
 def take(project: Project, name: str) -> None:
-    """Remember what a widget of this name says now."""
+    """Store the current value of the widget with this name."""
     remember(project, **{name: st.session_state[widget_key(project, name)]})
 
 
 def chosen_run(project: Project, chosen: Setup) -> Job | None:
-    """Return the run that is reviewed: the one chosen, else the last; None when there is none."""
+    """Return the run under review: the chosen one, else the latest; None without runs."""
     runs = findings.runs(project)
     return next((job for job in runs if job.id == chosen.run), runs[0] if runs else None)
 
 
 def queue(project: Project, job: Job | None, chosen: Setup) -> list[Item]:
-    """Return the first items of the queue, decided ones included."""
+    """Return the first items of the queue, including decided ones."""
     items = _items(project, job)
     return [items[i] for i in _rows(project, job, chosen)[: chosen.size].tolist()]
 
 
 def queue_length(project: Project, job: Job | None, chosen: Setup) -> int:
-    """Return how many items there are in this order altogether."""
+    """Return the number of all items in this order."""
     return len(_rows(project, job, chosen))
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is left of a queue, and how far it is."""
+    """The items of a queue that are left, and the progress so far."""
 
     left: list[Item]
     progress: ReviewProgress
 
 
 def standing(project: Project, items: Sequence[Item], chosen: Setup) -> Standing:
-    """Return the items that wait for a decision, and the progress so far."""
+    """Return the items that still need a decision, and the progress so far."""
     taken = findings.decisions(project)
     left = pending(items, taken, with_skipped=chosen.has_skipped)
-    if chosen.has_skipped:  # what is skipped once more must not come at once
+    if chosen.has_skipped:  # an item skipped again must not return immediately
         passed = st.session_state.get(_PASSED, set())
         left = [item for item in left if item.id not in passed]
     return Standing(left, measure_progress(items, taken))
 
 
 def begin_size(project: Project, chosen: Setup) -> None:
-    """Give the widget of the size its value before it is drawn for the first time."""
+    """Set the value of the size widget before it is first drawn."""
     st.session_state.setdefault(widget_key(project, "size"), chosen.size)
 
 
 def take_more(project: Project, size: int) -> None:
-    """Work through so many items from now on."""
+    """Work through this many items from now on."""
     remember(project, size=size)
     st.session_state[widget_key(project, "size")] = size
 
 
 def ask_again(project: Project) -> None:
-    """Ask about what was skipped once more, until it is decided or skipped again."""
+    """Ask about skipped items again, until they are decided or skipped once more."""
     st.session_state[_PASSED] = set()
     remember(project, has_skipped=True)
 
 
 def finds(project: Project, job: Job | None, surface: str) -> tuple[int, int]:
-    """Return how often this surface is among the items, and in how many documents."""
+    """Return how often this phrase occurs among the items, and in how many documents."""
     folded = _folded_texts(_key(project, job), project, job)
     return count_finds(_items(project, job), np.flatnonzero(folded == surface.casefold()))
 
 
 def is_known(project: Project, item: Item) -> bool:
-    """Return whether the dictionaries hold the words of an item."""
+    """Return whether the dictionaries hold the phrase of an item."""
     return item.text in findings.known(project)
 
 
@@ -145,7 +145,7 @@ def decide(
     order: str,
     new: tuple[int, int, str] | None = None,
 ) -> None:
-    """Store a decision; `new` is what an edited item should be: start, end and type."""
+    """Store a decision; `new` is the corrected start, end and type of an edited item."""
     stop_editing()
     start, end, entity_type = new or (None, None, None)
     with _problems_kept():
@@ -164,7 +164,7 @@ def decide(
 
 
 def accept_all(project: Project, items: Sequence[Item], order: str) -> None:
-    """Accept several items at once; they can be taken back at once."""
+    """Accept several items at once; one undo takes all of them back."""
     stop_editing()
     name = f"{order}{_MANY}{len(items)} at once {secrets.token_hex(3)}"
     accepted = [
@@ -176,7 +176,7 @@ def accept_all(project: Project, items: Sequence[Item], order: str) -> None:
 
 
 def take_back(project: Project) -> None:
-    """Take back the last decision, or all that were taken at once with it."""
+    """Undo the last decision, or all decisions that were made together with it."""
     stop_editing()
     st.session_state.pop(_PASSED, None)
     with _problems_kept():
@@ -188,7 +188,7 @@ def take_back(project: Project) -> None:
 
 @contextmanager
 def _problems_kept() -> Iterator[None]:
-    """Keep what went wrong until the page is drawn: a callback cannot show it where it belongs."""
+    """Keep an error until the page is drawn: a callback cannot show it in its place."""
     try:
         yield
     except InputError as error:
@@ -196,12 +196,12 @@ def _problems_kept() -> Iterator[None]:
 
 
 def take_problem() -> InputError | None:
-    """Return why the last decision could not be stored, once; None when it was."""
+    """Return, once, why the last decision could not be stored; None if it was stored."""
     return st.session_state.pop(_PROBLEM, None)
 
 
 def decision_table(project: Project) -> pd.DataFrame:
-    """Return the decisions of the review, the latest first, as a table to read."""
+    """Return the decisions of the review as a table, the latest first."""
     texts = findings.documents(project)
     rows = [
         {
@@ -229,31 +229,31 @@ def _changed(decision: Decision, text: str) -> str:
 
 
 def edited(item: Item) -> tuple[int, int] | None:
-    """Return the first and last token of the item while its boundaries are edited, else None."""
+    """Return the first and last token of the item while it is edited, else None."""
     stored = st.session_state.get(_EDIT)
     return stored[1:] if stored and stored[0] == item.id else None
 
 
 def edit(item: Item, first: int, last: int) -> None:
-    """Begin to edit the boundaries of an item, or move them."""
+    """Start editing the boundaries of an item, or move them."""
     st.session_state[_EDIT] = (item.id, first, last)
 
 
 def stop_editing() -> None:
-    """Leave the boundaries as they were."""
+    """Stop editing and keep the boundaries as they were."""
     st.session_state.pop(_EDIT, None)
 
 
 def dictionary_types(project: Project) -> list[str]:
-    """Return all entity types that an item may be given: those of the dictionaries."""
-    return sorted({name for of in labels.dictionaries(project) for name in of.types})
+    """Return the entity types that an item can get: those of the dictionaries."""
+    return sorted({name for d in labels.dictionaries(project) for name in d.types})
 
 
-# ---- what comes after -----------------------------------------------------------------------
+# ---- training again -------------------------------------------------------------------------
 
 
 def train_again(project: Project, job: Job) -> Job:
-    """Start a training like that of `job` that learns from the decisions too."""
+    """Start a training like that of `job` that also learns from the decisions."""
     request = TrainRequest(
         methods=tuple(job.request["methods"]),
         preset=job.request["preset"],
@@ -282,13 +282,13 @@ def _rows(project: Project, job: Job | None, chosen: Setup) -> Numbers:
     return _queue((*_key(project, job), chosen.order, chosen.seed), project, job)
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner="Comparing what the methods say")
+@st.cache_resource(max_entries=_KEPT, show_spinner="Comparing the methods")
 def _made_items(key: tuple[object, ...], _project: Project, _job: Job | None) -> Items:
     texts = findings.documents(_project).values()
     return make_items(texts, findings.marks_by_method(_project, _job))
 
 
-@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Putting the queue in order")
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Sorting the queue")
 def _queue(key: tuple[object, ...], _project: Project, _job: Job | None) -> Numbers:
     *_, order, seed = key
     return make_queue(

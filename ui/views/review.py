@@ -1,7 +1,8 @@
-"""Review: a person decides what the methods are not sure of, one keystroke at a time."""
+"""The page Review: decide on uncertain entities with one key each."""
 
 import streamlit as st
 
+from engine.export_choice import default_method
 from engine.jobs import Job
 from engine.project import Project
 from ui import parts, review_card
@@ -23,8 +24,8 @@ def show(project: Project) -> None:
     """Draw the page."""
     parts.page_header(
         "Review",
-        "Decide on what the methods are not sure of. Every decision is stored at once, goes into "
-        "the export, and can teach the next training.",
+        "Check what the methods are unsure about. Every decision is saved at once, counts in the "
+        "export, and can improve the next training.",
         parts.project_chips(project),
     )
     if not has_something(project):
@@ -47,16 +48,16 @@ def show(project: Project) -> None:
 
 
 def has_something(project: Project) -> bool:
-    """Say what is missing unless there is something to review."""
+    """Return whether there is something to review; if not, say what is missing."""
     if not project.text_key():
         parts.empty_state(
-            "There is no text in this project yet, so there is nothing to review.",
+            "There is no text to review in this project yet.",
             "Add text",
             "text",
         )
     elif not project.dictionary_version() and not findings.runs(project):
         parts.empty_state(
-            "Nothing was found in this text yet: add dictionaries, then train.",
+            "Nothing has been found in this text yet. Add dictionaries, then train.",
             "Add dictionaries",
             "dictionaries",
         )
@@ -66,7 +67,7 @@ def has_something(project: Project) -> bool:
 
 
 def show_run_choice(project: Project, job: Job | None) -> None:
-    """Draw the choice of run, where there are several, and say when it is of older labels."""
+    """Draw the choice of run, if there are several; say if the run is outdated."""
     names = findings.run_names(findings.runs(project))
     if job is not None and len(names) > 1:
         st.selectbox(
@@ -81,16 +82,16 @@ def show_run_choice(project: Project, job: Job | None) -> None:
         )
     if job is not None and findings.is_outdated(project, job):
         st.caption(
-            "Text, dictionaries or matching were changed after this run; what the trained methods "
-            "say is from before."
+            "Text, dictionaries or matching changed after this run. What the trained methods found "
+            "does not reflect that."
         )
 
 
 def show_decisions(project: Project) -> None:
-    """Draw all decisions of the review, the latest first."""
+    """Draw the table of decisions, the latest first."""
     table = state.decision_table(project)
     if table.empty:
-        parts.empty_state("Nothing is decided yet. Begin under Decide.")
+        parts.empty_state("No decisions yet. Start in the tab Decide.")
         return
     table["verdict"] = table["verdict"].map(VERDICTS)
     table["source"] = table["source"].map(lambda name: parts.METHOD_NAMES.get(name, name))
@@ -107,6 +108,6 @@ def show_decisions(project: Project) -> None:
 
 
 def command_line(project: Project, job: Job | None) -> str:
-    """Return the command that writes what was reviewed."""
-    run = f" --run {job.id} --method {findings.methods_of(job)[0]}" if job is not None else ""
+    """Return the command that writes the reviewed entities."""
+    run = f" --run {job.id} --method {default_method(project, job)}" if job is not None else ""
     return f"python -m engine export --project {project.id} --reviewed{run} --out reviewed.csv"

@@ -1,4 +1,4 @@
-"""The tab of dictionary candidates: what was found and no dictionary holds, to be added."""
+"""The tab Dictionary candidates: add phrases that were found and no dictionary holds."""
 
 import pandas as pd
 import streamlit as st
@@ -13,10 +13,10 @@ MOST_ROWS = 500
 
 
 def show(project: Project, job: Job | None) -> None:
-    """Draw the table of candidates, and what adding the chosen ones would change."""
+    """Draw the table of candidates, and what adding the selected ones would change."""
     if job is None:
         parts.empty_state(
-            "Here will be what a trained method finds and your dictionaries do not hold yet.",
+            "This tab shows what a trained method finds and your dictionaries lack.",
             "Train",
             "train",
         )
@@ -40,18 +40,20 @@ def show(project: Project, job: Job | None) -> None:
     if only_accepted:
         table = table[table["accepted"] > 0]
     if table.empty:
-        parts.empty_state("No new phrase is like this. Lower the number, or choose another method.")
+        parts.empty_state(
+            "No new phrase matches these filters. Lower the number, or choose another method."
+        )
         return
     chosen = show_table(table.head(MOST_ROWS).reset_index(drop=True), len(table))
     show_change(project, chosen)
 
 
 def show_table(table: pd.DataFrame, total: int) -> pd.DataFrame:
-    """Draw the candidates and return those that are selected."""
-    more = f" The first {len(table):,} of {total:,} are shown." if total > len(table) else ""
+    """Draw the candidates; return the selected ones."""
+    more = f" Showing the first {len(table):,} of {total:,}." if total > len(table) else ""
     st.caption(
-        "Surest and most frequent first. Select the phrases that belong into the dictionaries; "
-        f"phrases that were rejected in review are left out.{more}"
+        "Most certain and most frequent first. Select the phrases to add to the dictionaries. "
+        f"Phrases rejected in review are left out.{more}"
     )
     shown = table.assign(example=[contexts[0] for contexts in table["contexts"]])
     columns = {
@@ -70,22 +72,22 @@ def show_table(table: pd.DataFrame, total: int) -> pd.DataFrame:
 
 
 def show_change(project: Project, chosen: pd.DataFrame) -> None:
-    """Draw what the next version would hold more than this one, and the button that makes it."""
+    """Draw what the next version would add, and the button that saves it."""
     if chosen.empty:
         return
     version = project.dictionary_version()
     count, more = len(chosen), int(chosen["count"].sum())
     st.subheader(f"Version {version} → {version + 1}", anchor=False)
     st.caption(
-        f"{parts.plural(count, 'phrase')} more, which were found {more:,} "
-        f"time{'s'[: more != 1]}. They go to a dictionary of their own, “From review”."
+        f"{parts.plural(count, 'new phrase')}, found {more:,} time{'s'[: more != 1]}. "
+        "Added to a separate dictionary, “From review”."
     )
     rows = chosen.assign(change="added", examples=[" | ".join(c) for c in chosen["contexts"]])
     columns = {
         "change": st.column_config.TextColumn("Change", width="small"),
         "phrase": st.column_config.TextColumn("Phrase", width="medium"),
         "entity_type": "Type",
-        "examples": st.column_config.TextColumn("Where it was found", width="large"),
+        "examples": st.column_config.TextColumn("Found in", width="large"),
     }
     parts.show_table(rows, columns, "review_change")
     if st.button(
@@ -97,6 +99,6 @@ def show_change(project: Project, chosen: pd.DataFrame) -> None:
         saved, added = state.add_candidates(project, pairs)
         current.say(
             f"{parts.plural(added, 'phrase')} from review: the dictionaries are now at version "
-            f"{saved}. Distant labels follow at once, the trained methods when you train again."
+            f"{saved}. Distant labels update at once, the trained methods when you train again."
         )
         st.rerun()

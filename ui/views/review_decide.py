@@ -1,6 +1,6 @@
-"""The tab Decide of the review: one item at a time, its buttons and their keys.
+"""The tab Decide of the page Review: one item at a time, with buttons and keys.
 
-All of it is one fragment: a decision redraws this tab alone.
+The tab is one fragment: a decision redraws only this tab.
 """
 
 import streamlit as st
@@ -20,17 +20,17 @@ ORDERS = {
     "random": "Random",
 }
 ABOUT = {
-    "disagreement": "Where the methods say different things.",
-    "uncertain": "What was found with the lowest score.",
-    "dictionary": "Matches of the dictionaries that the trained methods reject.",
-    "unseen": "What was found although no dictionary holds it; each phrase once, then again.",
-    "random": "All that was found, shuffled: an honest picture of how right it is.",
+    "disagreement": "Where the methods disagree.",
+    "uncertain": "Lowest scores first.",
+    "dictionary": "Dictionary matches that the trained methods reject.",
+    "unseen": "Phrases that no dictionary holds, each once before any is repeated.",
+    "random": "Everything that was found, shuffled: an unbiased sample of its quality.",
 }
 
 
 @st.fragment
 def show(project: Project) -> None:
-    """Draw the progress, the next item and its buttons; a decision redraws only this."""
+    """Draw the choice of queue, the progress, the next item and its buttons."""
     chosen = state.setup(project)
     job = state.chosen_run(project, chosen)
     show_setup(project, chosen)
@@ -53,7 +53,7 @@ def show(project: Project) -> None:
 
 
 def show_setup(project: Project, chosen: state.Setup) -> None:
-    """Draw the choice of queue; each change is remembered in the project."""
+    """Draw the choice of queue; each change is stored in the project."""
     state.begin_size(project, chosen)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
@@ -73,7 +73,7 @@ def show_setup(project: Project, chosen: state.Setup) -> None:
             key=state.widget_key(project, "size"),
             on_change=state.take,
             args=(project, "size"),
-            help="How many of the queue you want to work through.",
+            help="How many items of the queue to work through.",
             width=130,
         )
         if chosen.order == "random":
@@ -84,57 +84,57 @@ def show_setup(project: Project, chosen: state.Setup) -> None:
                 key=state.widget_key(project, "seed"),
                 on_change=state.take,
                 args=(project, "seed"),
-                help="Another seed, another sample.",
+                help="Another seed gives another sample.",
                 width=110,
             )
     st.caption(ABOUT[chosen.order])
 
 
-# ---- how far it is --------------------------------------------------------------------------
+# ---- progress -------------------------------------------------------------------------------
 
 
 def show_empty_queue(order: str, job: Job | None) -> None:
-    """Say why there is nothing in this order."""
+    """Say why this queue is empty."""
     if job is None and order != "random":
         parts.empty_state(
-            "This queue compares trained methods, and none is trained yet. Train, or choose the "
-            "random queue to go through matches of the dictionaries.",
+            "This queue needs trained methods, and none is trained yet. Train, or choose the "
+            "random queue to check dictionary matches.",
             "Train",
             "train",
         )
         return
     why = {
-        "disagreement": "The methods agree everywhere: there is nothing to settle.",
-        "uncertain": "Nothing here has a score.",
-        "dictionary": "The trained methods reject no match of the dictionaries.",
-        "unseen": "Everything that was found is in the dictionaries already.",
+        "disagreement": "The methods agree everywhere.",
+        "uncertain": "Nothing that was found has a score.",
+        "dictionary": "The trained methods reject no dictionary match.",
+        "unseen": "Everything that was found is already in the dictionaries.",
         "random": "Nothing was found in this text.",
     }
     parts.empty_state(f"{why[order]} Choose another queue.")
 
 
 def show_progress(standing: state.Standing) -> None:
-    """Draw how far the queue is, as a bar with words."""
+    """Draw a bar with the progress in words."""
     progress = standing.progress
     done = progress.total - len(standing.left)
-    said = f"{done:,} of {progress.total:,}"
+    text = f"{done:,} of {progress.total:,}"
     if progress.accepted_share is not None:
-        said += f", {100 * progress.accepted_share:.0f} % accepted"
+        text += f", {100 * progress.accepted_share:.0f} % accepted"
     if progress.skipped:
-        said += f", {progress.skipped:,} skipped"
-    st.progress(done / progress.total, text=said)
+        text += f", {progress.skipped:,} skipped"
+    st.progress(done / progress.total, text=text)
 
 
 def show_end(project: Project, job: Job | None, chosen: state.Setup, skipped: int) -> None:
-    """Say that the queue is done, and offer more."""
-    more = state.queue_length(project, job, chosen) - chosen.size
+    """Say that the queue is done, and offer more items."""
+    rest = state.queue_length(project, job, chosen) - chosen.size
     with st.container(border=True):
-        st.html('<div class="gl-empty">You are through with these.</div>')
+        st.html('<div class="gl-empty">All items of this queue are done.</div>')
         with st.container(horizontal=True):
-            if more > 0 and chosen.size < state.SIZES[1]:
+            if rest > 0 and chosen.size < state.SIZES[1]:
                 size = min(chosen.size + 50, state.SIZES[1])
                 st.button(
-                    f"Take {min(size - chosen.size, more):,} more",
+                    f"Take {min(size - chosen.size, rest):,} more",
                     type="primary",
                     key="review_more",
                     on_click=state.take_more,
@@ -142,7 +142,7 @@ def show_end(project: Project, job: Job | None, chosen: state.Setup, skipped: in
                 )
             if skipped:
                 st.button(
-                    f"Ask about the {skipped:,} skipped again",
+                    f"Ask again about {skipped:,} skipped",
                     key="review_ask_again",
                     on_click=state.ask_again,
                     args=(project,),
@@ -154,15 +154,15 @@ def show_end(project: Project, job: Job | None, chosen: state.Setup, skipped: in
 
 
 def show_training(project: Project, job: Job | None) -> None:
-    """Draw the button that trains with the decisions, as the run was trained."""
-    taken = len(project.decisions(state.KIND))
+    """Draw the button that trains again with the decisions."""
+    count = len(project.decisions(state.KIND))
     if job is not None and st.button(
-        f"Train again with {parts.plural(taken, 'decision')}",
+        f"Train again with {parts.plural(count, 'decision')}",
         key="review_train",
-        disabled=not taken,
+        disabled=not count,
         icon=":material/model_training:",
-        help="Trains the same methods with the same preset as this run. Accepted entities join "
-        "the labels, rejected ones count as certainly none.",
+        help="Trains the same methods with the same preset as this run. Accepted entities become "
+        "labels, rejected ones certain negatives.",
     ):
         try:
             state.train_again(project, job)

@@ -1,4 +1,4 @@
-"""One item of the review: its card, the buttons that decide on it, the editor of its words."""
+"""One item of the page Review: its card, its buttons, and the editor of its boundaries."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -17,18 +17,18 @@ from ui.state import review as state
 
 
 def show(project: Project, job: Job | None, order: str, left: list[Item]) -> None:
-    """Draw the first of the items that are left, to be decided or edited."""
+    """Draw the first item that is left, to decide on or to edit."""
     item = left[0]
     document = findings.documents(project)[item.document_id]
     types = sorted({*state.dictionary_types(project), item.entity_type})
     colors = type_colors({*types, *(o.entity.entity_type for o in item.opinions if o.entity)})
-    of = review_card.passage(document, item)
+    passage = review_card.passage(document, item)
     if state.edited(item) is None:
-        show_card(project, job, item, (document, of), colors)
-        show_verdicts(project, item, order, review_card.covered(of, item))
+        show_card(project, job, item, (document, passage), colors)
+        show_verdicts(project, item, order, review_card.covered(passage, item))
         show_types(project, item, types, order)
     else:
-        show_editor(project, item, (document, of), types, order)
+        show_editor(project, item, (document, passage), types, order)
     show_many(project, left, order)
 
 
@@ -39,20 +39,20 @@ def show_card(
     place: tuple[Document, review_card.Passage],
     colors: Mapping[str, str],
 ) -> None:
-    """Draw the item in its sentence, what each method says, and what is known of the phrase."""
-    document, of = place
+    """Draw the item in its sentence, each method's opinion, and the phrase's history."""
+    document, passage = place
     mark = Mark(item.start, item.end, item.entity_type)
     counts = phrase_history(item.text, findings.decisions(project))
     finds = state.finds(project, job, item.text)
     is_known = partial(state.is_known, project, item)
     with st.container(border=True):
-        st.html(review_card.card(document, of, mark, colors))
+        st.html(review_card.card(document, passage, mark, colors))
         st.html(review_card.opinions(item, document, colors, is_known=is_known))
         st.caption(parts.plain(f"“{item.text}”: {review_card.history(counts, finds)}"))
 
 
 def show_verdicts(project: Project, item: Item, order: str, edges: tuple[int, int]) -> None:
-    """Draw the buttons of the answers; each shows its key. `edges`: its first and last token."""
+    """Draw the buttons that decide; each shows its key. `edges`: the first and last token."""
     decide = partial(state.decide, project, item)
     with st.container(horizontal=True):
         st.button(
@@ -62,7 +62,7 @@ def show_verdicts(project: Project, item: Item, order: str, edges: tuple[int, in
             key="review_accept",
             on_click=decide,
             args=("accepted", order),
-            help="This is an entity of this type, with exactly these words.",
+            help="These words are an entity of this type.",
         )
         st.button(
             "Reject",
@@ -70,15 +70,15 @@ def show_verdicts(project: Project, item: Item, order: str, edges: tuple[int, in
             key="review_reject",
             on_click=decide,
             args=("rejected", order),
-            help="These words are no entity of this type.",
+            help="These words are not an entity of this type.",
         )
         st.button(
-            "Edit the words",
+            "Edit boundaries",
             shortcut="e",
             key="review_edit_button",
             on_click=state.edit,
             args=(item, *edges),
-            help="Let it begin or end at another word.",
+            help="Change the first or last word, or the type.",
         )
         st.button(
             "Skip",
@@ -86,13 +86,13 @@ def show_verdicts(project: Project, item: Item, order: str, edges: tuple[int, in
             key="review_skip",
             on_click=decide,
             args=("skipped", order),
-            help="Leave it undecided; it does not come again in this queue.",
+            help="Leave it undecided. It does not come back in this queue.",
         )
         show_undo(project)
 
 
 def show_undo(project: Project) -> None:
-    """Draw the button that takes the last decision back."""
+    """Draw the button that undoes the last decision."""
     st.button(
         "Undo",
         shortcut="z",
@@ -100,18 +100,18 @@ def show_undo(project: Project) -> None:
         on_click=state.take_back,
         args=(project,),
         disabled=not project.decisions(state.KIND),
-        help="Take the last decision back; what was accepted at once is taken back at once.",
+        help="Undo the last decision. Items accepted together are undone together.",
     )
 
 
 def show_types(project: Project, item: Item, types: list[str], order: str) -> None:
-    """Draw a button for each other type; the key is the type's place in the alphabet."""
+    """Draw one button per type; its key is the type's place in the alphabet."""
     keys = review_card.type_keys(types)
     if len(types) < 2:
         return
-    more = "" if len(keys) == len(types) else " (the others are under Edit the words)"
+    more = "" if len(keys) == len(types) else " (more under Edit boundaries)"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"The words are right, but the type is{more}", width="content")
+        st.caption(f"Right words, but the type is{more}", width="content")
         for name, key in keys.items():
             st.button(
                 parts.plain(name),
@@ -133,9 +133,9 @@ def show_editor(
     types: list[str],
     order: str,
 ) -> None:
-    """Draw the words one by one, and buttons that move the beginning and the end."""
-    document, of = place
-    first, last = state.edited(item) or review_card.covered(of, item)
+    """Draw the words one by one, with buttons that move the start and the end."""
+    document, passage = place
+    first, last = state.edited(item) or review_card.covered(passage, item)
     with st.container(border=True):
         entity_type = st.selectbox(
             "Type",
@@ -145,10 +145,10 @@ def show_editor(
             width=260,
         )
         color = type_colors(types)[entity_type]
-        st.html(review_card.chips(document, of, first, last, color))
+        st.html(review_card.chips(document, passage, first, last, color))
     moves = {
-        "Begin earlier": ("Left", first - 1, last),
-        "Begin later": ("Shift+Right", first + 1, last),
+        "Start earlier": ("Left", first - 1, last),
+        "Start later": ("Shift+Right", first + 1, last),
         "End earlier": ("Shift+Left", first, last - 1),
         "End later": ("Right", first, last + 1),
     }
@@ -158,11 +158,11 @@ def show_editor(
                 name,
                 shortcut=key,
                 key=f"review_{name.lower().replace(' ', '_')}",
-                disabled=not 0 <= new_first <= new_last < len(of.tokens),
+                disabled=not 0 <= new_first <= new_last < len(passage.tokens),
                 on_click=state.edit,
                 args=(item, new_first, new_last),
             )
-    new = (of.tokens[first][0], of.tokens[last][1], entity_type)
+    new = (passage.tokens[first][0], passage.tokens[last][1], entity_type)
     is_same = new == (item.start, item.end, item.entity_type)
     with st.container(horizontal=True):
         st.button(
@@ -180,7 +180,7 @@ def show_editor(
 
 
 def show_many(project: Project, left: list[Item], order: str) -> None:
-    """Draw how to accept all that have a high score, with the number before the button."""
+    """Draw the controls that accept all items above a score, with their number."""
     if not any(item.score is not None for item in left):
         return
     with st.expander("Accept many at once"):
@@ -189,8 +189,8 @@ def show_many(project: Project, left: list[Item], order: str) -> None:
         )
         chosen = acceptable(left, least)
         st.caption(
-            f"{parts.plural(len(chosen), 'item')} of the {len(left):,} that are left. Undo takes "
-            "them back together."
+            f"{parts.plural(len(chosen), 'item')} of the {len(left):,} left. "
+            "Undo takes all of them back."
         )
         st.button(
             f"Accept {parts.plural(len(chosen), 'item')}",
