@@ -28,7 +28,8 @@ class Verification:
     def __str__(self) -> str:
         if self.problem:
             return self.problem
-        return f"{self.rows:,} {self.what}, {self.claim}"
+        one = {"entities": "entity", "tokens": "token"}
+        return f"{self.rows:,} {one[self.what] if self.rows == 1 else self.what}, {self.claim}"
 
 
 def verify(data: bytes, format: str, corpus: Corpus) -> Verification:

@@ -87,3 +87,8 @@ def test_a_lost_document_is_noticed():
 
 def test_verification_reads_as_a_sentence():
     assert str(Verification(2318)) == "2,318 entities, all offsets verified"
+
+
+def test_one_row_is_told_in_the_singular():
+    assert str(Verification(1)) == "1 entity, all offsets verified"
+    assert str(Verification(2, "tokens")) == "2 tokens, all offsets verified"
