@@ -41,6 +41,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
 from bench import environment
@@ -56,6 +57,7 @@ SENTENCES_A_DOCUMENT = 10
 PLAIN_CHARACTERS = 52  # of every word, as the authors pad them
 PREDICTION_TOKENS = 8_000  # a batch of engine.tagger; the floor's products have its shapes
 HEAD_SIZE = 100  # of engine.tagger
+TORCH_LSTM = "nn.LSTM"
 WARM_UP = 200  # sentences before the clock starts
 
 # Functions below import what they need, for the reason given above.
@@ -85,6 +87,7 @@ def measure(systems: dict[str, System], tokens: int, repeats: int) -> list[dict]
             "predict_seconds": round(min(predict[name]), 3),
             "predict_tokens_per_second": round(tokens / min(predict[name])),
             "all_train_seconds": [round(seconds, 3) for seconds in train[name]],
+            "all_predict_seconds": [round(seconds, 3) for seconds in predict[name]],
         }
         for name in systems
     ]
@@ -179,12 +182,32 @@ def run_bilstm(sentences: int, repeats: int, data_folder: Path) -> dict:
         # Apart: ours changes how its process keeps memory, which a plain loop does not.
         "plain": apart("plain", threads, 1, sentences, data_folder),
         "ours": ours(data, inputs, settings, risk_of),
+        TORCH_LSTM: with_torch_lstm(ours(data, inputs, settings, risk_of)),
         "floor": floor(data, inputs, settings),
     }
     if threads == 2:
         systems["pair"] = apart("ours", 1, 2, sentences, data_folder)
     tokens = len(data.labels)
     return {"tokens": tokens, "systems": measure(systems, tokens, repeats)}
+
+
+def with_torch_lstm(system: System) -> System:
+    """Return the same system with torch's own LSTM in place of engine.recurrence."""
+    from unittest.mock import patch
+
+    import torch
+    from torch.nn.utils.rnn import PackedSequence
+
+    from engine.tagger import BiLstmTagger
+
+    def run_packed(lstm, parts, batch_sizes):
+        hidden, _ = lstm(PackedSequence(torch.cat(list(parts), dim=1), batch_sizes))
+        return hidden.data
+
+    # The module that defines the tagger holds the name that the tagger calls.
+    tagger_module = sys.modules[BiLstmTagger.__module__]
+    swapped = patch.object(tagger_module, "run_bidirectional", run_packed)
+    return System(swapped(system.train), swapped(system.predict))
 
 
 def apart(name: str, threads: int, count: int, sentences: int, data_folder: Path) -> System:
@@ -644,6 +667,24 @@ def add_ratios(row: dict) -> None:
                 system[f"{stage}_of_floor"] = round(system[name] / systems["floor"][name], 3)
 
 
+def recurrence_gain(row: dict) -> dict[str, float]:
+    """Return how many times as fast ours is as ours with nn.LSTM, by the medians of the passes.
+
+    Medians, because both take turns in one process: a busy moment hits a pass of either.
+    """
+    systems = {system["system"]: system for system in row["systems"]}
+    if TORCH_LSTM not in systems:
+        return {}
+    return {
+        stage: round(
+            median(systems[TORCH_LSTM][f"all_{stage}_seconds"])
+            / median(systems["ours"][f"all_{stage}_seconds"]),
+            2,
+        )
+        for stage in ("train", "predict")
+    }
+
+
 def show_head() -> None:
     print(
         f"{'encoder':<12}{'threads':>8} {'system':<8}{'train s':>9}{'tokens/s':>10}{'x plain':>9}"
@@ -669,6 +710,12 @@ def show(row: dict) -> None:
                 f"{'' if of_floor is None else f'{of_floor:.0%}':>10}"
             )
         print(f"{line}{row['others']:>8.2f}", flush=True)
+    if gain := row["recurrence_gain"]:
+        print(
+            f"{head}ours is {gain['train']:.2f} times as fast as with nn.LSTM in training, "
+            f"{gain['predict']:.2f} times in predicting (medians)",
+            flush=True,
+        )
 
 
 def show_predict(row: dict) -> None:
@@ -731,6 +778,7 @@ def main() -> None:
             rows.append(start_cell(options, part, count))
             if "failed" not in rows[-1]:
                 add_ratios(rows[-1])
+                rows[-1]["recurrence_gain"] = recurrence_gain(rows[-1])
             show(rows[-1])
     if "predict" in parts:
         with tempfile.TemporaryDirectory(prefix="glossa_bench_") as folder:
