@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from engine.preflight import (
-    Work,
+    TrainingWork,
     check_labels,
     check_priors,
     label_warnings,
@@ -64,11 +64,19 @@ SETTINGS = Settings(epochs=10, confidence_epochs=4, batch_size=100)
     ("method", "settings", "work"),
     [
         # 250 sentences are 3 batches of at most 100.
-        ("mpn", SETTINGS, Work(10, 30)),
-        ("conf_mpu", SETTINGS, Work(14, 42)),
+        ("mpn", SETTINGS, TrainingWork(10, 30)),
+        ("conf_mpu", SETTINGS, TrainingWork(14, 42)),
         # Two taggers, each trained on 125 sentences: 2 batches.
-        ("conf_mpu", Settings(epochs=10, confidence_epochs=4, confidence_folds=2), Work(18, 46)),
-        ("conf_mpu", Settings(epochs=10, confidence_epochs=4, confidence_seeds=3), Work(22, 66)),
+        (
+            "conf_mpu",
+            Settings(epochs=10, confidence_epochs=4, confidence_folds=2),
+            TrainingWork(18, 46),
+        ),
+        (
+            "conf_mpu",
+            Settings(epochs=10, confidence_epochs=4, confidence_seeds=3),
+            TrainingWork(22, 66),
+        ),
     ],
     ids=["one tagger", "and its confidence", "by folds", "by seeds"],
 )

@@ -405,7 +405,7 @@ def test_running_out_of_memory_is_a_sentence_with_a_smaller_batch(error):
         raise error
 
     inputs, _, _ = toy()
-    with pytest.raises(InputError, match=r"at 6 sentences a batch\. Retry with batch_size=3"):
+    with pytest.raises(InputError, match=r"at 6 sentences per batch\. Retry with batch_size=3"):
         fit(fresh_tagger(), inputs, risk_of, schedule())
 
 
