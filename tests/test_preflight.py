@@ -16,7 +16,7 @@ TYPES = ("Chemical", "Disease")
 
 
 def labels(*counts):
-    """So many tokens of class 0, 1, 2."""
+    """Return labels with these numbers of tokens of class 0, 1, 2."""
     return np.repeat(np.arange(len(counts)), counts).astype(np.int16)
 
 
@@ -37,7 +37,7 @@ def test_text_that_is_nearly_all_labeled_is_refused():
 @pytest.mark.parametrize(
     ("values", "total"), [((0.0, 0.2), "0.20"), ((0.6, 0.53), "1.13"), ((-0.1, 0.2), "0.10")]
 )
-def test_priors_that_cannot_be_are_refused(values, total):
+def test_impossible_priors_are_refused(values, total):
     with pytest.raises(InputError, match=rf"Priors must be > 0 and sum to < 1 \(now {total}\)"):
         check_priors(np.array(values))
 
