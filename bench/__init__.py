@@ -1,1 +1,1 @@
-"""Measurements that need time or the benchmark data; each script prints a table and a JSON line."""
+"""Benchmarks that need time or data; each prints a table and, as its last line, JSON."""

@@ -1,4 +1,4 @@
-"""The benchmark's files become tokens, gold tags, published labels and dictionaries."""
+"""Read the benchmark's files: tokens, gold tags, published labels and dictionaries."""
 
 import argparse
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Setting:
 
     train: str  # file in the data folder
     types: tuple[str, ...]  # class i is types[i - 1]
-    dictionary: str = ""  # folder in the data folder; "" = labels without a dictionary (Wikidata)
+    dictionary: str = ""  # folder in the data folder; "" = labels from Wikidata, no dictionary
     share: int = 100  # percent of each type's phrases, from the top of the file
 
 
@@ -55,7 +55,7 @@ def load(setting: str, data_folder: Path = DATA) -> Columns:
 
 
 def dictionaries(setting: str, data_folder: Path = DATA) -> list[Dictionary]:
-    """Return one dictionary a type, cut to the setting's share; none without a dictionary."""
+    """Return one dictionary per type, cut to the setting's share; [] without a dictionary."""
     chosen = SETTINGS[setting]
     if not chosen.dictionary:
         return []

@@ -1,14 +1,14 @@
-"""How our labels differ from the published ones on the paper's train files, and why.
+"""Count and explain where our labels differ from the published ones on the paper's train files.
 
-Per setting the train tokens are labeled with the "strict" preset and compared with the third
+For each setting, the train tokens are labeled with the "strict" preset and compared with the third
 column of the file. The authors' matcher is rebuilt here with its two flaws, each with a switch:
 
-  skips      after a match the scan passes over one more token, so "Paris London Rome" loses London
+  skips      after a match the scan skips one more token, so "Paris London Rome" loses London
   conflicts  a token that two types claim becomes unlabeled
 
-With both on it has to equal the published column; with both off, and our rule between types, it has
-to equal ours. Every token that differs is then put down to one of the two, or to nothing
-("unexplained", which has to be 0). Last, the labels are scored against gold.
+With both flaws it must equal the published column. With neither, and with our rule between types,
+it must equal ours. Every token that differs is then assigned to one of the two flaws, or to neither
+("unexplained", which must be 0). Finally the labels are scored against gold.
 
     python -m bench.distant_labels [--data DIR]
 """
@@ -31,11 +31,11 @@ from engine.tokenization import make_tokenized_document
 SKIPPED, TWO_TYPES, UNEXPLAINED = "after a match", "two types", "unexplained"
 
 Match = tuple[int, int, int]  # start, end, class
-Labels = list[list[int]]  # one class a token, by sentence
+Labels = list[list[int]]  # one class per token, by sentence
 Claims = list[set[int]]  # the classes that claim each token of a sentence
 
 
-# ---- the authors' matcher, with a switch for each flaw --------------------------------------
+# ---- the authors' matcher, with one switch per flaw -----------------------------------------
 
 
 @dataclass(slots=True)
@@ -43,11 +43,11 @@ class Phrases:
     """The phrases of one class, as tokens."""
 
     all: set[tuple[str, ...]] = field(default_factory=set)
-    longest_from: dict[str, int] = field(default_factory=dict)  # first token -> tokens at most
+    longest_from: dict[str, int] = field(default_factory=dict)  # first token -> most tokens
 
 
 def find(tokens: Sequence[str], by_class: Sequence[Phrases], *, skips: bool) -> list[Match]:
-    """Return each class's matches, from left to right, the longest phrase first."""
+    """Return the matches of each class, from left to right, always the longest phrase."""
     matches = []
     for number, phrases in enumerate(by_class, start=1):
         i = 0
@@ -72,12 +72,13 @@ def claims(matches: Sequence[Match], token_count: int) -> Claims:
 
 
 def unlabel_conflicts(matches: Sequence[Match], token_count: int) -> list[int]:
-    """Return the class of each token that one class alone claims, 0 for the others."""
-    return [min(of) if len(of) == 1 else 0 for of in claims(matches, token_count)]
+    """Return the class of each token that only one class claims, 0 for the others."""
+    claimed = claims(matches, token_count)
+    return [min(classes) if len(classes) == 1 else 0 for classes in claimed]
 
 
 def settle_conflicts(matches: Sequence[Match], token_count: int, types: Sequence[str]) -> list[int]:
-    """Return classes by our rule: where matches overlap, longer, then earlier, then type name."""
+    """Return classes by our rule: of overlapping matches the longer, earlier, first by name."""
     classes = [0] * token_count
     ranked = sorted(matches, key=lambda m: (m[0] - m[1], m[0], types[m[2] - 1]))
     for start, end, number in ranked:
@@ -103,19 +104,19 @@ def in_conflict(matches: Sequence[Match], token_count: int) -> set[int]:
 def reasons(
     published: list[int], ours: list[int], with_skips: list[Match], without: list[Match]
 ) -> list[str]:
-    """Return the reason for each token of the sentence with two different labels."""
+    """Return the reason for each token of a sentence whose two labels differ."""
     count = len(ours)
     claimed_with, claimed_without = claims(with_skips, count), claims(without, count)
     conflict = in_conflict(with_skips, count) | in_conflict(without, count)
-    found = []
+    explained = []
     for i in range(count):
         if published[i] == ours[i]:
             continue
         if claimed_with[i] != claimed_without[i]:
-            found.append(SKIPPED)
+            explained.append(SKIPPED)
         else:
-            found.append(TWO_TYPES if i in conflict else UNEXPLAINED)
-    return found
+            explained.append(TWO_TYPES if i in conflict else UNEXPLAINED)
+    return explained
 
 
 # ---- one setting ----------------------------------------------------------------------------
@@ -128,10 +129,10 @@ def our_labels(labels: DistantLabels, types: Sequence[str]) -> Labels:
     return [renumbered[labels.of_sentence(i)].tolist() for i in range(sentence_count)]
 
 
-def phrases_by_class(of: Sequence[Dictionary]) -> list[Phrases]:
-    """Return the phrases of each class; there is one dictionary a class, in their order."""
+def phrases_by_class(by_type: Sequence[Dictionary]) -> list[Phrases]:
+    """Return the phrases of each class; there is one dictionary per class, in the same order."""
     by_class = []
-    for dictionary in of:
+    for dictionary in by_type:
         phrases = Phrases()
         for phrase in dictionary.phrases:
             tokens = tuple(phrase.text.split())
@@ -143,15 +144,15 @@ def phrases_by_class(of: Sequence[Dictionary]) -> list[Phrases]:
 
 
 def differences(a: Labels, b: Labels) -> int:
-    """Return at how many tokens two labelings differ."""
+    """Return the number of tokens at which two labelings differ."""
     return sum(x != y for s, t in zip(a, b, strict=True) for x, y in zip(s, t, strict=True))
 
 
 def score(gold_tags: list[list[str]], labels: Labels, types: Sequence[str]) -> list[float]:
     """Return span precision, recall and F1 in percent; spans are runs of one class."""
     gold: SpansBySentence = [spans_from_tags(tags) for tags in gold_tags]
-    spans = [spans_from_classes(np.array(of), types) for of in labels]
-    scores = evaluate(gold, spans, [len(of) for of in labels]).overall
+    spans = [spans_from_classes(np.array(classes), types) for classes in labels]
+    scores = evaluate(gold, spans, [len(classes) for classes in labels]).overall
     return [round(100 * (x or 0), 2) for x in (scores.precision, scores.recall, scores.f1)]
 
 
@@ -165,11 +166,12 @@ def compare(setting: str, data_folder: Path) -> dict[str, object]:
         "tokens": sum(sizes),
         "published_prf": score(gold_tags, published, types),
     }
-    of = dictionaries(setting, data_folder)
-    if not of:
+    by_type = dictionaries(setting, data_folder)
+    if not by_type:
         return result
-    ours = our_labels(label([make_tokenized_document(setting, sentences)], of, "strict"), types)
-    by_class = phrases_by_class(of)
+    document = make_tokenized_document(setting, sentences)
+    ours = our_labels(label([document], by_type, "strict"), types)
+    by_class = phrases_by_class(by_type)
     with_skips = [find(tokens, by_class, skips=True) for tokens in sentences]
     without = [find(tokens, by_class, skips=False) for tokens in sentences]
     versions = {
@@ -181,9 +183,9 @@ def compare(setting: str, data_folder: Path) -> dict[str, object]:
         "neither": [settle_conflicts(*pair, types) for pair in zip(without, sizes, strict=True)],
     }
     sides = zip(published, ours, with_skips, without, strict=True)
-    why = [reason for of_sentence in sides for reason in reasons(*of_sentence)]
+    why = [reason for sentence in sides for reason in reasons(*sentence)]
     return result | {
-        "phrases": sum(len(dictionary.phrases) for dictionary in of),
+        "phrases": sum(len(dictionary.phrases) for dictionary in by_type),
         "differing": differences(published, ours),
         "reasons": {name: why.count(name) for name in (SKIPPED, TWO_TYPES, UNEXPLAINED)},
         "from_published": {k: differences(v, published) for k, v in versions.items()},
@@ -194,9 +196,9 @@ def compare(setting: str, data_folder: Path) -> dict[str, object]:
 
 def show(rows: list[dict]) -> None:
     """Print the figures as two tables: what differs and why, and the scores."""
-    print("tokens whose label differs from the published one, by reason; then how many tokens the")
-    print("rebuilt matcher labels differently from the published column (both flaws, only one of")
-    print("them) and from ours (no flaw)\n")
+    print("Tokens whose label differs from the published one, by reason. Then: tokens that the")
+    print("rebuilt matcher labels differently from the published column (with both flaws, with one")
+    print("of them) and from ours (with neither).\n")
     print(
         f"{'setting':<14}{'tokens':>9}{'differ':>8}{SKIPPED:>15}{TWO_TYPES:>11}{UNEXPLAINED:>13}"
         f" |{'both':>6}{'skips':>7}{'conflicts':>11} |{'neither':>9}"
@@ -209,7 +211,7 @@ def show(rows: list[dict]) -> None:
             f"{published['only_skips']:>7,}{published['only_conflicts']:>11,}"
             f" |{row['from_ours']['neither']:>9,}"
         )
-    print(f"\nspan P / R / F1 against gold\n{'setting':<14}{'published':>24}{'ours':>24}")
+    print(f"\nSpan P / R / F1 against gold\n{'setting':<14}{'published':>24}{'ours':>24}")
     for row in rows:
         ours = _figures(row["our_prf"]) if "our_prf" in row else ""
         print(f"{row['setting']:<14}{_figures(row['published_prf']):>24}{ours:>24}")

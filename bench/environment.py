@@ -1,7 +1,7 @@
-"""Where and with what a figure was measured: commit, machine, versions, date.
+"""Describe where and with what a figure was measured: commit, machine, versions, date.
 
-Standard library only: a benchmark that measures memory starts its cells from a process that must
-stay small.
+Uses only the standard library: benchmarks that measure memory start their cells from a process that
+must stay small.
 """
 
 import json
@@ -42,7 +42,7 @@ def describe() -> dict[str, object]:
 
 
 def finish(result: dict[str, object]) -> None:
-    """Print the result with its environment as one JSON line, the last one of every script."""
+    """Print the result with its environment as one JSON line, the last line of every script."""
     print(json.dumps({**result, "environment": describe()}))
 
 
@@ -52,7 +52,7 @@ def _git(*arguments: str) -> str:
             ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
         )
     except (OSError, subprocess.CalledProcessError):
-        return ""  # a copy without its repository, or no git
+        return ""  # not a git repository, or git is not installed
     return done.stdout.strip()
 
 

@@ -1,4 +1,4 @@
-"""A made-up project of any size: text with planted names, dictionaries, gold, a finished run."""
+"""Make an artificial project of any size: text with names, dictionaries, gold, a finished run."""
 
 import json
 import random
@@ -15,14 +15,14 @@ from engine.text import Corpus, Entity
 from engine.workspace import create_project
 
 TYPES = ("Chemical", "Disease")
-FOUND = {"mpn": 0.55, "mpu": 0.7, "conf_mpu": 0.8}  # share of the gold that each method finds
+RECALL = {"mpn": 0.55, "mpu": 0.7, "conf_mpu": 0.8}  # share of the gold that a method finds
 SENTENCE_TOKENS, DOCUMENT_SENTENCES = 20, 10
-NAMES_A_SENTENCE = 2
+NAMES_PER_SENTENCE = 2
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "or", "il")]
 
 
 class Mention(NamedTuple):
-    """Where a name stands in its document."""
+    """Where a name is in its document."""
 
     start: int
     end: int
@@ -33,7 +33,7 @@ Plain = tuple[str, str, list[Mention]]  # id, text, where names are
 
 
 def make_large_project(tokens: int, phrases: int) -> Project:
-    """Return a project of about so many tokens and exactly so many phrases, always the same."""
+    """Return a project with about `tokens` tokens and `phrases` phrases, always the same one."""
     draw = random.Random(0)
     known = make_names(draw, phrases)
     unknown = make_names(draw, phrases // 5, ending="um")
@@ -43,8 +43,8 @@ def make_large_project(tokens: int, phrases: int) -> Project:
     project.add_text([SourceFile("large.jsonl", lines.encode())])
     project.add_dictionaries(
         [
-            SourceFile(f"{of}.txt", "\n".join(name for name, its in known if its == of).encode())
-            for of in TYPES
+            SourceFile(f"{type_}.txt", "\n".join(n for n, t in known if t == type_).encode())
+            for type_ in TYPES
         ]
     )
     project.set_gold([SourceFile("gold.csv", gold_csv(documents).encode())])
@@ -53,7 +53,7 @@ def make_large_project(tokens: int, phrases: int) -> Project:
 
 
 def make_names(draw: random.Random, count: int, ending: str = "") -> list[tuple[str, str]]:
-    """Return so many different names of one to three words, each with its type."""
+    """Return `count` different names of one to three words, each with its type."""
     names: dict[str, str] = {}
     while len(names) < count:
         words = (make_word(draw, 3) for _ in range(draw.choice((1, 1, 2, 2, 3))))
@@ -68,16 +68,16 @@ def make_word(draw: random.Random, syllables: int) -> str:
 def make_documents(
     draw: random.Random, tokens: int, names: Sequence[tuple[str, str]]
 ) -> Iterator[Plain]:
-    """Yield documents of everyday words with names among them, some names far more often."""
+    """Yield documents of everyday words and names; some names are far more frequent than others."""
     everyday = [make_word(draw, 2) for _ in range(5_000)]
     for number in range(tokens // (SENTENCE_TOKENS * DOCUMENT_SENTENCES)):
         text, mentions = "", []
         for _ in range(DOCUMENT_SENTENCES):
-            words = draw.choices(everyday, k=SENTENCE_TOKENS - 2 * NAMES_A_SENTENCE)
-            for k in range(NAMES_A_SENTENCE):
+            words = draw.choices(everyday, k=SENTENCE_TOKENS - 2 * NAMES_PER_SENTENCE)
+            for k in range(NAMES_PER_SENTENCE):
                 text += " ".join(words[k * 8 : k * 8 + 8]) + " "
-                name, of = names[int(len(names) * draw.random() ** 3)]
-                mentions.append(Mention(len(text), len(text) + len(name), of))
+                name, entity_type = names[int(len(names) * draw.random() ** 3)]
+                mentions.append(Mention(len(text), len(text) + len(name), entity_type))
                 text += name + " "
             text = text.rstrip() + ".\n"
         yield f"document-{number:06}", text, mentions
@@ -93,7 +93,7 @@ def gold_csv(documents: Sequence[Plain]) -> str:
 
 
 def plain_gold(project: Project) -> list[Plain]:
-    """Return the project's documents with the names that its gold marks."""
+    """Return the project's documents with the names in its gold."""
     corpus = project.corpus()
     gold = project.gold(corpus)
     assert gold is not None
@@ -108,15 +108,15 @@ def plain_gold(project: Project) -> list[Plain]:
 
 
 def finish_run(project: Project, documents: Sequence[Plain]) -> Job:
-    """Write what three methods found, as a training would have, and that it is done."""
+    """Write the predictions of three methods, as a training would, and mark it as done."""
     draw = random.Random(1)
-    job = jobs.create(project, jobs.TrainRequest(methods=tuple(FOUND), preset="quick"))
-    read = project.corpus().documents
-    for method, share in FOUND.items():
+    job = jobs.create(project, jobs.TrainRequest(methods=tuple(RECALL), preset="quick"))
+    texts = project.corpus().documents
+    for method, share in RECALL.items():
         folder = jobs.run_folder(job, method)
         folder.mkdir(parents=True)
-        found = {id: find(draw, mentions, share, method) for id, _, mentions in documents}
-        write_corpus(Corpus(read, found), folder / "predictions.csv")
+        predicted = {id: predict(draw, mentions, share, method) for id, _, mentions in documents}
+        write_corpus(Corpus(texts, predicted), folder / "predictions.csv")
         (folder / "run.json").write_text(json.dumps({"run_id": folder.name}), encoding="utf-8")
     with writing_jobs(project.folder) as db:
         db.execute(
@@ -127,14 +127,14 @@ def finish_run(project: Project, documents: Sequence[Plain]) -> Job:
     return jobs.get_job(project, job.id)
 
 
-def find(
+def predict(
     draw: random.Random, mentions: Sequence[Mention], share: float, method: str
 ) -> tuple[Entity, ...]:
-    """Return a share of the mentions as a method would find them: some with another type."""
-    found = []
+    """Return a share of the mentions as predictions of a method, a few with another type."""
+    entities = []
     for mention in mentions:
         if draw.random() < share:
-            of = mention.entity_type if draw.random() < 0.95 else draw.choice(TYPES)
+            entity_type = mention.entity_type if draw.random() < 0.95 else draw.choice(TYPES)
             score = round(0.5 + draw.random() / 2, 4)
-            found.append(Entity(mention.start, mention.end, of, score, method))
-    return tuple(found)
+            entities.append(Entity(mention.start, mention.end, entity_type, score, method))
+    return tuple(entities)

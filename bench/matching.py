@@ -1,28 +1,28 @@
-"""Speed, memory and correctness of phrase matching: ours beside three other matchers.
+"""Measure speed, memory and correctness of phrase matching: ours and three other matchers.
 
-Phrases and text are recombined from the benchmark's dictionaries and train files with a fixed seed;
-the text is tokens with single spaces between, so every system sees the same. Matching is
-case-sensitive everywhere. Every cell (system, phrases, tokens) runs in a fresh process:
+Phrases and text are recombined from the benchmark's dictionaries and train files with a fixed seed.
+The text is tokens separated by single spaces, so that every system gets the same tokens. Matching
+is case-sensitive everywhere. Every cell (system, phrases, tokens) runs in a fresh process:
 
-  input        reads phrases and text and nothing else: the memory that every system starts from
-  documents    the same as our Document and Dictionary objects, nothing matched
+  input        reads phrases and text and nothing else: the memory that every system starts with
+  documents    the same as our Document and Dictionary objects, without matching
   ours_1       engine.distant.label, "strict", one worker; ours_2: two workers
   flashtext    one KeywordProcessor with all phrases on the raw text, as a user would write it
-  spacy        PhraseMatcher on documents made from the tokens (their making is `prepare`)
-  ahocorasick  Automaton on " text " with " phrase " keys, so matches keep to whole tokens
+  spacy        PhraseMatcher on documents made from the tokens (making them is `prepare`)
+  ahocorasick  Automaton on " text " with " phrase " keys, so that matches are whole tokens
 
 Each is compared with a reference: per type, from left to right, the longest phrase, found by
-hashing token n-grams. spaCy and ahocorasick report every match; picking the longest per type is
-timed apart, as `choose`. Ours does that, and decides between the types, inside its scan. Ours is
-one call of label(): build is the time until its index stands, scan is the rest of it, tables and
-labels included. `x flash` is a system's scan (and choose) as a multiple of flashtext's scan.
+hashing token n-grams. spaCy and ahocorasick report every match; choosing the longest per type is
+timed separately, as `choose`. Ours does that, and decides between types, within its scan. Ours is
+one call of label(): build is the time until its index is complete, scan is the rest, including
+tables and labels. `x flash` is a system's scan (plus choose) divided by flashtext's scan.
 
     python -m bench.matching [--phrases 1000,100000,1000000] [--tokens 1000000,10000000]
                              [--systems ours_1,flashtext] [--time-limit 900] [--data DIR]
 """
 
-# The process that starts the cells imports nothing large, and a cell only what it measures: a new
-# process counts its parent's peak memory as its own, and pandas would be counted to flashtext.
+# The process that starts the cells imports nothing large, and a cell imports only what it measures:
+# a new process inherits its parent's peak memory, and pandas must not count as flashtext's memory.
 import argparse
 import json
 import os
@@ -41,13 +41,13 @@ from bench import environment
 
 PHRASES = "1000,100000,1000000"
 TOKENS = "1000000,10000000"
-TIME_LIMIT = 15 * 60  # seconds a cell
-MEMORY_LIMIT = 16  # GB of address space a cell; beyond it the cell fails, and not the machine
+TIME_LIMIT = 15 * 60  # seconds per cell
+MEMORY_LIMIT = 16  # GB of address space per cell; beyond it the cell fails, not the machine
 SEED = 20220522
 TYPES = ("A", "B")
-NGRAM_SHARE = 0.1  # of the phrases that the dictionaries do not fill; the rest are recombined
+NGRAM_SHARE = 0.1  # of the phrases beyond those of the dictionaries; the rest are recombined
 NGRAM_TOKENS = (2, 4)
-SENTENCES_A_DOCUMENT = 1_000
+SENTENCES_PER_DOCUMENT = 1_000
 SOURCES = ("bc5cdr_big", "conll_dict")  # settings whose dictionaries and train texts are used
 START_BITS, LENGTH_BITS = 20, 10  # a match is one integer: sentence, start, length, type
 
@@ -74,7 +74,7 @@ def make_phrases(count: int, dictionary: list[list[str]], texts: list[list[str]]
 
 
 def _ngram(tokens: list[str], rng: random.Random) -> str:
-    """A stretch of a sentence that begins and ends with a word, or ""."""
+    """Return a part of a sentence that begins and ends with a word, or ""."""
     size = rng.randint(*NGRAM_TOKENS)
     start = rng.randrange(len(tokens))
     piece = tokens[start : start + size]
@@ -88,7 +88,7 @@ def _recombined(first: list[str], second: list[str], rng: random.Random) -> str:
 
 
 def make_text(token_count: int, texts: list[list[str]]) -> Iterator[str]:
-    """Yield sentences of two halves of random sentences, `token_count` tokens in all."""
+    """Yield sentences made of two halves of random sentences, `token_count` tokens in total."""
     rng = random.Random(SEED)
     while token_count > 0:
         first, second = rng.choice(texts), rng.choice(texts)
@@ -106,8 +106,8 @@ def write_inputs(folder: Path, sizes: dict[str, list[int]], data_folder: Path) -
     dictionary = [
         phrase.text.split()
         for setting in SOURCES
-        for of_type in dictionaries(setting, data_folder)
-        for phrase in of_type.phrases
+        for typed in dictionaries(setting, data_folder)
+        for phrase in typed.phrases
     ]
     for count in sizes["phrases"]:
         with _phrase_file(folder, count).open("w", encoding="utf-8") as out:
@@ -125,7 +125,7 @@ def read_phrases(path: Path) -> list[tuple[str, str]]:
 
 
 def read_text(path: Path) -> list[str]:
-    """Return the sentences, tokens with spaces between."""
+    """Return the sentences, as tokens separated by spaces."""
     with path.open(encoding="utf-8", newline="\n") as lines:
         return [line.rstrip("\n") for line in lines]
 
@@ -146,22 +146,22 @@ def _reference_file(folder: Path, phrases: int, tokens: int) -> Path:
 
 
 class Matches:
-    """Matches as integers, so that millions of them stay small and compare fast."""
+    """Matches as integers, so that millions take little memory and compare fast."""
 
     def __init__(self) -> None:
         self.codes = array("q")
 
     def add(self, sentence: int, start: int, end: int, type_number: int) -> None:
-        """Add a match; start and end count the characters of the sentence."""
+        """Add a match; start and end are character positions in the sentence."""
         place = sentence << START_BITS | start
         self.codes.append((place << LENGTH_BITS | end - start) << 1 | type_number)
 
 
-def longest_per_type(found: Iterable[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Return, of (start, end, type), the leftmost longest of each type without overlaps."""
+def longest_per_type(matches: Iterable[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Return the leftmost longest (start, end, type) of each type, without overlaps."""
     reached = [0] * len(TYPES)
     taken = []
-    for start, negative_end, number in sorted((s, -e, t) for s, e, t in found):
+    for start, negative_end, number in sorted((s, -e, t) for s, e, t in matches):
         if start >= reached[number]:
             reached[number] = -negative_end
             taken.append((start, -negative_end, number))
@@ -169,12 +169,12 @@ def longest_per_type(found: Iterable[tuple[int, int, int]]) -> list[tuple[int, i
 
 
 def find_reference(phrases: list[tuple[str, str]], sentences: list[str]) -> Matches:
-    """Return the matches by hashing token n-grams: slow, and plain enough to trust."""
+    """Return the matches by hashing token n-grams: slow, but simple enough to trust."""
     matches = Matches()
     by_type = [{tuple(p.split(" ")) for p, t in phrases if t == name} for name in TYPES]
     longest_from: list[dict[str, int]] = [{} for _ in TYPES]
-    for of_type, longest in zip(by_type, longest_from, strict=True):
-        for tokens in of_type:
+    for typed, longest in zip(by_type, longest_from, strict=True):
+        for tokens in typed:
             longest[tokens[0]] = max(longest.get(tokens[0], 0), len(tokens))
     for number, sentence in enumerate(sentences):
         tokens = tuple(sentence.split(" "))
@@ -194,7 +194,7 @@ def find_reference(phrases: list[tuple[str, str]], sentences: list[str]) -> Matc
 
 
 def token_starts(tokens: Sequence[str]) -> list[int]:
-    """Return at which character each token begins."""
+    """Return the character position at which each token begins."""
     starts, position = [], 0
     for token in tokens:
         starts.append(position)
@@ -203,8 +203,8 @@ def token_starts(tokens: Sequence[str]) -> list[int]:
 
 
 # ---- the systems ----------------------------------------------------------------------------
-# Each takes phrases and sentences and returns its matches and figures; "peak_mb" is taken before
-# matches are turned into a form to compare.
+# Each takes phrases and sentences and returns its matches and figures. "peak_mb" is taken before
+# matches are converted for the comparison.
 
 
 def run_input(phrases: list, sentences: list[str]) -> tuple[None, Figures]:
@@ -228,7 +228,7 @@ def run_ours(phrases: list, sentences: list[str], workers: int) -> tuple[Matches
     built: list[tuple[float, Resolver]] = []
 
     class TimedResolver(Resolver):
-        """Notes when the index stands: label() does not tell."""
+        """Records when the index is complete, which label() does not report."""
 
         def __init__(self, *arguments: object) -> None:
             super().__init__(*arguments)
@@ -241,15 +241,15 @@ def run_ours(phrases: list, sentences: list[str], workers: int) -> tuple[Matches
     labels = distant.label(documents, dictionaries, "strict", workers=workers)
     labeled = perf_counter()
     figures = peak_memory()
-    [(index_stood, resolver)] = built
+    [(index_built, resolver)] = built
     figures |= {
         "prepare_seconds": prepared - started,
-        "build_seconds": index_stood - prepared,
-        "scan_seconds": labeled - index_stood,
+        "build_seconds": index_built - prepared,
+        "scan_seconds": labeled - index_built,
         "kept": len(labels.kept),
     }
     matches = _our_matches(labels, documents)
-    if workers == 1:  # once more without the tables, to see what they cost
+    if workers == 1:  # again without the tables, to see what they cost
         started = perf_counter()
         for document in documents:
             for sentence in document.sentences:
@@ -265,19 +265,19 @@ def _our_input(phrases: list, sentences: list[str]) -> tuple[list, list]:
     documents = [
         make_tokenized_document(
             str(first),
-            (sentence.split(" ") for sentence in sentences[first : first + SENTENCES_A_DOCUMENT]),
+            (sentence.split(" ") for sentence in sentences[first : first + SENTENCES_PER_DOCUMENT]),
         )
-        for first in range(0, len(sentences), SENTENCES_A_DOCUMENT)
+        for first in range(0, len(sentences), SENTENCES_PER_DOCUMENT)
     ]
     dictionaries = [
-        Dictionary(name, tuple(Phrase(text, name) for text, of in phrases if of == name))
+        Dictionary(name, tuple(Phrase(text, name) for text, kind in phrases if kind == name))
         for name in TYPES
     ]
     return documents, dictionaries
 
 
 def _our_matches(labels: object, documents: list) -> Matches:
-    """All that were taken within their type, whoever wins between the types."""
+    """Return the matches that were chosen within their type, whichever type wins in the end."""
     from engine.resolution import SAME_TYPE
 
     matches = Matches()
@@ -318,7 +318,7 @@ def run_spacy(phrases: list, sentences: list[str]) -> tuple[Matches, Figures]:
     vocab = Vocab()
     matcher = PhraseMatcher(vocab, attr="ORTH")
     for name in TYPES:
-        matcher.add(name, [Doc(vocab, words=p.split(" ")) for p, of in phrases if of == name])
+        matcher.add(name, [Doc(vocab, words=p.split(" ")) for p, kind in phrases if kind == name])
     number_of = {vocab.strings[name]: number for number, name in enumerate(TYPES)}
     build = perf_counter() - started
     matches = Matches()
@@ -328,11 +328,12 @@ def run_spacy(phrases: list, sentences: list[str]) -> tuple[Matches, Figures]:
         tokens = sentence.split(" ")
         document = Doc(vocab, words=tokens)
         prepared = perf_counter()
-        found = matcher(document)
+        all_matches = matcher(document)
         scanned = perf_counter()
-        if found:
+        if all_matches:
             starts = token_starts(tokens)
-            for start, end, number in longest_per_type((s, e, number_of[n]) for n, s, e in found):
+            spans = ((start, end, number_of[name]) for name, start, end in all_matches)
+            for start, end, number in longest_per_type(spans):
                 matches.add(i, starts[start], starts[end - 1] + len(tokens[end - 1]), number)
         prepare += prepared - at_start
         scan += scanned - prepared
@@ -359,10 +360,10 @@ def run_ahocorasick(phrases: list, sentences: list[str]) -> tuple[Matches, Figur
     scan = choose = 0.0
     for i, sentence in enumerate(sentences):
         at_start = perf_counter()
-        found = list(automaton.iter(f" {sentence} "))
+        all_matches = list(automaton.iter(f" {sentence} "))
         scanned = perf_counter()
-        # The last character of a key is the space after the phrase, the text is shifted by one.
-        spans = ((last - 1 - size, last - 1, number) for last, (size, number) in found)
+        # A key ends with the space after the phrase, and the text is shifted by one.
+        spans = ((last - 1 - size, last - 1, number) for last, (size, number) in all_matches)
         for start, end, number in longest_per_type(spans):
             matches.add(i, start, end, number)
         scan += scanned - at_start
@@ -387,7 +388,7 @@ SYSTEMS: dict[str, Callable[[list, list[str]], tuple[Matches | None, Figures]]] 
 
 
 def peak_memory() -> Figures:
-    """Return the most memory held so far, here and in the largest worker, shared pages in both."""
+    """Return the peak memory of this process and of the largest worker, each with shared pages."""
     figures = {"peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return figures | ({"worker_peak_mb": children / 1024} if children else {})
@@ -397,7 +398,7 @@ def peak_memory() -> Figures:
 
 
 def run_cell(folder: Path, system: str, phrase_count: int, token_count: int) -> Figures:
-    """Return the figures of one system on one input; "reference" stores what is right instead."""
+    """Return the figures of one system on one input; "reference" stores the right matches."""
     phrases = read_phrases(_phrase_file(folder, phrase_count))
     sentences = read_text(_text_file(folder, token_count))
     reference = _reference_file(folder, phrase_count, token_count)
@@ -413,17 +414,17 @@ def run_cell(folder: Path, system: str, phrase_count: int, token_count: int) -> 
 
 
 def compare(matches: Matches, reference: Path) -> Figures:
-    """Return how many matches the reference does not have, and how many it alone has."""
+    """Return how many matches are wrong, and how many of the reference are missing."""
     import numpy as np
 
-    found = np.unique(np.frombuffer(matches.codes, dtype=np.int64))
+    codes = np.unique(np.frombuffer(matches.codes, dtype=np.int64))
     right = np.unique(np.frombuffer(reference.read_bytes(), dtype=np.int64))
-    common = len(np.intersect1d(found, right, assume_unique=True))
-    return {"wrong": len(found) - common, "missing": len(right) - common}
+    common = len(np.intersect1d(codes, right, assume_unique=True))
+    return {"wrong": len(codes) - common, "missing": len(right) - common}
 
 
 def start_cell(arguments: list[str], time_limit: float) -> dict[str, object]:
-    """Run a cell in a process of its own and return its figures, or {"failed": why}."""
+    """Run a cell in its own process and return its figures, or {"failed": why}."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.matching", *arguments],
         cwd=environment.ROOT,
@@ -444,7 +445,7 @@ def start_cell(arguments: list[str], time_limit: float) -> dict[str, object]:
     if "MemoryError" in errors or "Cannot allocate memory" in errors:
         return {"failed": f"over the memory limit of {MEMORY_LIMIT} GB"}
     if process.returncode == -signal.SIGKILL:
-        return {"failed": "killed, most likely for want of memory"}
+        return {"failed": "killed, probably out of memory"}
     return {"failed": (errors.strip().splitlines() or [f"code {process.returncode}"])[-1]}
 
 
@@ -483,11 +484,11 @@ def show(row: dict) -> None:
 def measure(
     folder: Path, phrases: int, tokens: int, systems: Sequence[str], time_limit: float
 ) -> list[dict]:
-    """Run all systems on one input and print a line for each."""
+    """Run all systems on one input and print one line per system."""
     cell = [str(phrases), str(tokens)]
     reference = start_cell(["--cell", str(folder), "reference", *cell], time_limit)
     rows: list[dict] = []
-    # flashtext first: the others are shown as a multiple of its scan.
+    # flashtext first: the others are compared with its scan.
     for system in sorted(systems, key=lambda name: name != "flashtext"):
         row = {"system": system, "phrases": phrases, "tokens": tokens}
         if "failed" in reference:
@@ -507,10 +508,10 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--phrases", default=PHRASES, help="sizes, with commas (%(default)s)")
-    parser.add_argument("--tokens", default=TOKENS, help="sizes, with commas (%(default)s)")
+    parser.add_argument("--phrases", default=PHRASES, help="sizes with commas (%(default)s)")
+    parser.add_argument("--tokens", default=TOKENS, help="sizes with commas (%(default)s)")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="(%(default)s)")
-    parser.add_argument("--time-limit", type=float, default=TIME_LIMIT, help="seconds a cell")
+    parser.add_argument("--time-limit", type=float, default=TIME_LIMIT, help="seconds per cell")
     parser.add_argument("--data", default="", help="benchmark data (../shared/data)")
     parser.add_argument("--cell", nargs=4, help=argparse.SUPPRESS)
     parser.add_argument("--write-inputs", help=argparse.SUPPRESS)
@@ -519,7 +520,7 @@ def main() -> None:
     systems = options.systems.split(",")
     if unknown := set(systems) - set(SYSTEMS):
         parser.error(
-            f"no such system: {', '.join(sorted(unknown))}; there are {', '.join(SYSTEMS)}"
+            f"unknown system: {', '.join(sorted(unknown))}; choose from {', '.join(SYSTEMS)}"
         )
 
     if options.cell:
@@ -538,7 +539,7 @@ def main() -> None:
         inputs = ["--phrases", options.phrases, "--tokens", options.tokens, "--data", options.data]
         written = start_cell(["--write-inputs", folder, *inputs], TIME_LIMIT)
         if "failed" in written:
-            sys.exit(f"the inputs could not be made: {written['failed']}")
+            sys.exit(f"cannot make the inputs: {written['failed']}")
         print(COLUMNS, flush=True)
         rows = [
             row
@@ -553,7 +554,7 @@ def _sizes(parser: argparse.ArgumentParser, text: str) -> list[int]:
     try:
         return [int(size) for size in text.split(",")]
     except ValueError:
-        parser.error(f"sizes are whole numbers with commas between, got {text}")
+        parser.error(f"sizes must be whole numbers separated by commas, got {text}")
 
 
 if __name__ == "__main__":

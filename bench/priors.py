@@ -1,7 +1,7 @@
-"""Class priors estimated from distant labels, beside the true ones: the paper's Table 5.
+"""Compare class priors estimated from distant labels with the true ones: the paper's Table 5.
 
-For every train file the priors are estimated from its tokens and published labels alone; the gold
-tags enter afterwards, to say how far off the estimate is. The paper gives figures for two settings
+The priors of each train file are estimated from its tokens and published labels only. The gold tags
+are used afterwards, to measure the error of the estimate. The paper gives figures for two settings
 (Zhou, Li and Li, ACL 2022, appendix, Table 5) and says that the others are "not significantly
 different".
 
@@ -24,17 +24,17 @@ PAPER = {  # Table 5, "Estimated Prior", in the order of the setting's types
     "bc5cdr_big": (0.0503, 0.0504),
     "conll_dict": (0.1052, 0.0331, 0.0630, 0.0371),
 }
-AUTHORS = {  # "estimated" in pu_main.py of their published code: on CoNLL not those of Table 5
+AUTHORS = {  # "estimated" in pu_main.py of their code; on CoNLL these differ from Table 5
     "bc5cdr_big": (0.0503131404897, 0.0503834263676),
     "conll_dict": (0.0314966102568, 0.0376880632424, 0.0354240324761, 0.015502139428),
 }
 
 
 def measure(setting: str, data_folder: Path) -> dict:
-    """Return the estimated, true and published priors of one setting, by type."""
+    """Return the estimated, true and published priors of one setting, per type."""
     types = SETTINGS[setting].types
     sentences, gold_tags, published = load(setting, data_folder)
-    labels = np.concatenate([np.array(of, np.int16) for of in published])
+    labels = np.concatenate([np.array(classes, np.int16) for classes in published])
     started = time.perf_counter()
     estimated = estimate_priors(sentences, labels, types, seed=SEED)
     seconds = time.perf_counter() - started
@@ -60,14 +60,16 @@ def measure(setting: str, data_folder: Path) -> dict:
 
 
 def show(row: dict) -> None:
-    """Print one setting's lines of the table."""
+    """Print the lines of one setting."""
     seconds = f"{row['seconds']:.1f}"
-    for i, of in enumerate(row["types"]):
-        paper = "" if of["paper"] is None else f"{of['paper']:.4f}"
-        paper_off = "" if of["paper"] is None else f"{100 * (of['paper'] / of['true'] - 1):+.0f} %"
+    for i, prior in enumerate(row["types"]):
+        paper = "" if prior["paper"] is None else f"{prior['paper']:.4f}"
+        paper_off = ""
+        if prior["paper"] is not None:
+            paper_off = f"{100 * (prior['paper'] / prior['true'] - 1):+.0f} %"
         print(
-            f"{row['setting'] if i == 0 else '':<15}{of['type']:<10}{of['labeled']:>9.4f}"
-            f"{of['estimated']:>11.4f}{of['true']:>9.4f}{of['off_percent']:>+7.0f} %"
+            f"{row['setting'] if i == 0 else '':<15}{prior['type']:<10}{prior['labeled']:>9.4f}"
+            f"{prior['estimated']:>11.4f}{prior['true']:>9.4f}{prior['off_percent']:>+7.0f} %"
             f"{paper:>9}{paper_off:>8}{seconds if i == 0 else '':>9}"
         )
     for note in row["notes"]:

@@ -1,25 +1,27 @@
-"""Speed of training and predicting: ours beside a plain PyTorch loop and a floor; and memory.
+"""Measure the speed and memory of training and predicting: ours, a plain PyTorch loop, a floor.
 
-The same sentences (a sample of BC5CDR's train file), the same network at the paper's size, the same
-risk (MPN) and the same number of threads for every system, which take turns in one process:
+All systems get the same sentences (a sample of BC5CDR's train file), the same network at the
+paper's size, the same risk (MPN) and the same number of threads, and they take turns:
 
-  ours     engine.training.fit and engine.tagger.predict_probabilities: sentences of similar length
-           in a batch, no padding, the character CNN once for each distinct word of a batch
   plain    batches as the paper's authors make them: 100 random sentences, padded to the longest,
            the character CNN over every padded position x 52 characters, pack_padded_sequence, and a
-           mask; written as one writes PyTorch (their Python loops over tokens are left out)
-  pair     ours twice at once, a process and a thread each, as methods and seeds train side by
-           side; seconds a pass, and only where there are two threads
-  floor    the matrix products of the LSTM and the MLP alone, forward and backward, of the shapes
-           that our batches have, without the gradients that nothing learns from: nothing that
-           computes this network by products can be faster
+           mask; written as one usually writes PyTorch (their Python loops over tokens are left out)
+  ours     engine.training.fit and engine.tagger.predict_probabilities: sentences of similar length
+           in a batch, no padding, the character CNN once per distinct word of a batch
+  nn.LSTM  ours with torch's own LSTM on packed sequences in place of engine.recurrence, everything
+           else equal; the line below the table has the gain, by the medians of the passes
+  floor    only the matrix products of the LSTM and the MLP, forward and backward, in the shapes of
+           our batches, without gradients that nothing learns from: nothing that computes this
+           network by matrix products can be faster
+  pair     ours twice at the same time, one process and one thread each, as methods and seeds train
+           side by side; seconds per pass; only with two threads
   random   transformer: the same code as ours with random batches of 32 sentences
 
-A system's figure is its fastest of --repeats passes, tokens counted without padding. Then
-`python -m engine predict` finds entities in large texts with a trained run, in a process of its own
-and from files that another wrote: reading, splitting and writing are counted too. "before" is its
-memory when torch is loaded, "peak" the most it ever held, which should hardly grow with the text.
-"others" is how many processors other programs kept busy meanwhile: what it should be is near 0.
+The figure of a system is its fastest of --repeats passes; tokens are counted without padding. Then
+`python -m engine predict` runs on large texts with a trained run, in its own process and from files
+that another process wrote: reading, splitting and writing count too. "before" is its memory once
+torch is loaded, "peak" the most it ever held, which should hardly grow with the text. "others" is
+how many processors other programs kept busy meanwhile; it should be near 0.
 
     python -m bench.training [--sentences N] [--transformer-sentences N]
                              [--predict-tokens 1000000,10000000]
@@ -27,8 +29,8 @@ memory when torch is loaded, "peak" the most it ever held, which should hardly g
                              [--data DIR]
 """
 
-# The process that starts the cells imports nothing large: a new process counts its parent's peak
-# memory as its own.
+# The process that starts the cells imports nothing large: a new process inherits the peak memory of
+# its parent.
 import argparse
 import json
 import os
@@ -41,6 +43,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
 from bench import environment
@@ -52,25 +55,26 @@ PREDICT_TOKENS = 1_000_000
 PARTS = ("bilstm", "transformer", "predict")
 REPEATS = 2
 SEED = 20220522
-SENTENCES_A_DOCUMENT = 10
+SENTENCES_PER_DOCUMENT = 10
 PLAIN_CHARACTERS = 52  # of every word, as the authors pad them
-PREDICTION_TOKENS = 8_000  # a batch of engine.tagger; the floor's products have its shapes
-HEAD_SIZE = 100  # of engine.tagger
+PREDICTION_TOKENS = 8_000  # per batch, as in engine.tagger; the floor uses the same shapes
+HEAD_SIZE = 100  # as in engine.tagger
+TORCH_LSTM = "nn.LSTM"
 WARM_UP = 200  # sentences before the clock starts
 
-# Functions below import what they need, for the reason given above.
+# Functions below import what they need, for the reason above.
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One way to train and to predict; each call is a whole pass and returns its seconds."""
+    """A way to train and predict; each call is one whole pass and returns its seconds."""
 
     train: Callable[[int], float]  # takes the number of the pass
     predict: Callable[[], float]
 
 
 def measure(systems: dict[str, System], tokens: int, repeats: int) -> list[dict]:
-    """Let the systems take turns and return tokens/s of the fastest pass of each."""
+    """Let the systems take turns and return the fastest pass of each."""
     train: dict[str, list[float]] = {name: [] for name in systems}
     predict: dict[str, list[float]] = {name: [] for name in systems}
     for i in range(repeats):
@@ -85,6 +89,7 @@ def measure(systems: dict[str, System], tokens: int, repeats: int) -> list[dict]
             "predict_seconds": round(min(predict[name]), 3),
             "predict_tokens_per_second": round(tokens / min(predict[name])),
             "all_train_seconds": [round(seconds, 3) for seconds in train[name]],
+            "all_predict_seconds": [round(seconds, 3) for seconds in predict[name]],
         }
         for name in systems
     ]
@@ -101,7 +106,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def training_data(sentences: int, data_folder: Path):
-    """Return a sample of the train file, the same for every system, with its lexicon."""
+    """Return a fixed sample of the train file, with its lexicon."""
     import numpy as np
 
     from bench.data import SETTINGS, dictionaries, load
@@ -123,7 +128,7 @@ def training_data(sentences: int, data_folder: Path):
 
 
 def risk_of_labels(data):
-    """Return the MPN risk of a batch, with labeled shares as priors: any will do for a clock."""
+    """Return the MPN risk of a batch; the priors do not matter here, so take labeled shares."""
     import numpy as np
     import torch
 
@@ -154,8 +159,8 @@ def ours(data, inputs, settings, risk_of) -> System:
     predict_probabilities(tagger, inputs, only=some)
 
     def train(number: int) -> float:
-        passed = replace(once, seed=number)
-        return timed(lambda: fit(tagger, inputs, risk_of, passed))
+        this_pass = replace(once, seed=number)
+        return timed(lambda: fit(tagger, inputs, risk_of, this_pass))
 
     return System(train, lambda: timed(lambda: predict_probabilities(tagger, inputs)))
 
@@ -176,9 +181,10 @@ def run_bilstm(sentences: int, repeats: int, data_folder: Path) -> dict:
     risk_of = risk_of_labels(data)
     threads = torch.get_num_threads()
     systems = {
-        # Apart: ours changes how its process keeps memory, which a plain loop does not.
+        # In its own process: ours changes how a process keeps memory, a plain loop does not.
         "plain": apart("plain", threads, 1, sentences, data_folder),
         "ours": ours(data, inputs, settings, risk_of),
+        TORCH_LSTM: with_torch_lstm(ours(data, inputs, settings, risk_of)),
         "floor": floor(data, inputs, settings),
     }
     if threads == 2:
@@ -187,15 +193,34 @@ def run_bilstm(sentences: int, repeats: int, data_folder: Path) -> dict:
     return {"tokens": tokens, "systems": measure(systems, tokens, repeats)}
 
 
+def with_torch_lstm(system: System) -> System:
+    """Return the same system with torch's own LSTM in place of engine.recurrence."""
+    from unittest.mock import patch
+
+    import torch
+    from torch.nn.utils.rnn import PackedSequence
+
+    from engine.tagger import BiLstmTagger
+
+    def run_packed(lstm, parts, batch_sizes):
+        hidden, _ = lstm(PackedSequence(torch.cat(list(parts), dim=1), batch_sizes))
+        return hidden.data
+
+    # The module that defines the tagger holds the name that the tagger calls.
+    tagger_module = sys.modules[BiLstmTagger.__module__]
+    swapped = patch.object(tagger_module, "run_bidirectional", run_packed)
+    return System(swapped(system.train), swapped(system.predict))
+
+
 def apart(name: str, threads: int, count: int, sentences: int, data_folder: Path) -> System:
-    """Return `count` processes of a system that pass over the sentences at the same time."""
+    """Return `count` processes of a system that run their passes at the same time."""
     from multiprocessing import get_context
 
     context = get_context("spawn")
     ends = []
     for _ in range(count):
         end, other_end = context.Pipe()
-        # A daemon: it ends with this process.
+        # A daemon ends with this process.
         context.Process(
             target=_serve_passes,
             args=(other_end, name, threads, sentences, data_folder),
@@ -242,7 +267,7 @@ def _serve_passes(connection, name: str, threads: int, sentences: int, data_fold
 
 
 def plain(data, settings, risk_of) -> System:
-    """Return the loop that pads random batches."""
+    """Return the usual loop, with padded random batches."""
     import numpy as np
     import torch
     from torch import nn
@@ -314,8 +339,8 @@ def plain(data, settings, risk_of) -> System:
         for first in range(0, len(order), settings.batch_size):
             chosen = order[first : first + settings.batch_size]
             batch = {
-                name: pad_sequence([of[i] for i in chosen], batch_first=True)
-                for name, of in by_sentence.items()
+                name: pad_sequence([column[i] for i in chosen], batch_first=True)
+                for name, column in by_sentence.items()
             }
             lengths = torch.tensor([sizes[i] for i in chosen])
             mask = torch.arange(int(lengths.max())) < lengths[:, None]
@@ -350,7 +375,7 @@ def plain(data, settings, risk_of) -> System:
 
 
 def floor(data, inputs, settings) -> System:
-    """Return the matrix products of the LSTM and the MLP, and nothing else."""
+    """Return only the matrix products of the LSTM and the MLP."""
     import numpy as np
     import torch
 
@@ -372,7 +397,7 @@ def floor(data, inputs, settings) -> System:
     most = max(
         PREDICTION_TOKENS + int(longest[-1]), int(longest[-settings.batch_size :].sum())
     )  # tokens in a batch
-    # One block of numbers for every left side: products take as long whatever the numbers are.
+    # One block of numbers for every left side: the numbers do not change the time.
     block = matrix(most, 4 * hidden)
     out = torch.empty(most, 4 * hidden)
 
@@ -393,11 +418,12 @@ def floor(data, inputs, settings) -> System:
             torch.mm(left(rows, inner).T, left(rows, columns), out=into(inner, columns))
 
     def products(chosen: np.ndarray, *, with_backward: bool) -> None:
-        of = np.sort(lengths[chosen])
-        steps = (len(of) - np.searchsorted(of, np.arange(of[-1]), side="right")).tolist()
-        rows = int(of.sum())
+        sizes = np.sort(lengths[chosen])
+        shorter = np.searchsorted(sizes, np.arange(sizes[-1]), side="right")
+        steps = (len(sizes) - shorter).tolist()
+        rows = int(sizes.sum())
         for _ in range(2):  # directions
-            # Of a token's features only its spelling is learned; the rest gets no gradient.
+            # Of the input, only the character part is learned; the rest gets no gradient.
             product(rows, in_weights, with_backward=with_backward, learned=settings.character_size)
             for sentences in steps:
                 torch.mm(left(sentences, hidden), step_weights, out=into(sentences, 4 * hidden))
@@ -427,7 +453,7 @@ def floor(data, inputs, settings) -> System:
 
 
 def run_transformer(sentences: int, repeats: int, data_folder: Path) -> dict:
-    """Return the figures of both ways to batch for the transformer."""
+    """Return the figures of both ways to make batches for the transformer."""
     import torch
 
     from engine.experiment import make_inputs
@@ -446,7 +472,7 @@ def run_transformer(sentences: int, repeats: int, data_folder: Path) -> dict:
 
 
 def random_batches(data, inputs, settings, risk_of) -> System:
-    """Return the engine's tagger trained on sentences of any length in a batch."""
+    """Return the engine's tagger, trained on batches of sentences of any length."""
     import numpy as np
     import torch
 
@@ -487,7 +513,7 @@ def random_batches(data, inputs, settings, risk_of) -> System:
 
 
 def make_run(folder: Path, data_folder: Path) -> dict:
-    """Train a tagger for a moment, so that it finds about as much as a real one, and save it."""
+    """Train a tagger briefly, so that it finds about as much as a real one, and save it."""
     from dataclasses import replace
 
     import numpy as np
@@ -501,7 +527,7 @@ def make_run(folder: Path, data_folder: Path) -> dict:
     data = training_data(0, data_folder)
     _, tags, _ = load(SETTING, data_folder)
     types = SETTINGS[SETTING].types
-    gold = [classes_from_spans(spans_from_tags(of), len(of), types) for of in tags[:1000]]
+    gold = [classes_from_spans(spans_from_tags(row), len(row), types) for row in tags[:1000]]
     data = replace(
         data, sentences=data.sentences[:1000], labels=np.concatenate(gold).astype(np.int16)
     )
@@ -518,28 +544,28 @@ def text_file(folder: Path, token_count: int) -> Path:
 
 
 def make_texts(folder: Path, token_count: int, data_folder: Path) -> dict:
-    """Write a text of so many tokens, some sentences a document, none of it held."""
+    """Write a text of `token_count` tokens to a file, without holding it in memory."""
     from bench.data import load
     from bench.matching import make_text
 
     lines = make_text(token_count, load(SETTING, data_folder)[0])
     with text_file(folder, token_count).open("w", encoding="utf-8") as out:
         number = 0
-        while document := list(islice(lines, SENTENCES_A_DOCUMENT)):
+        while document := list(islice(lines, SENTENCES_PER_DOCUMENT)):
             number += 1
             out.write(json.dumps({"id": str(number), "text": "\n".join(document)}) + "\n")
     return {}
 
 
 def run_predict(folder: Path, token_count: int) -> dict:
-    """Return speed and memory of `python -m engine predict` on a text of so many tokens."""
+    """Return speed and memory of `python -m engine predict` on a text of `token_count` tokens."""
     from contextlib import redirect_stdout
     from io import StringIO
 
     from engine.__main__ import main
     from engine.commands import predict
 
-    assert predict  # imported: torch is in memory
+    assert predict  # importing it has loaded torch
     before = peak_mb()
     text, out = text_file(folder, token_count), StringIO()
     entities = folder / f"entities-{token_count}.csv"
@@ -560,7 +586,7 @@ def run_predict(folder: Path, token_count: int) -> dict:
 
 
 def peak_mb() -> int:
-    """Return the most memory that this process has held so far."""
+    """Return the peak memory of this process so far."""
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
@@ -590,7 +616,7 @@ def run_cell(options: argparse.Namespace) -> dict:
 def start_cell(
     options: argparse.Namespace, part: str, threads: int, folder: str = "", tokens: int = 0
 ) -> dict:
-    """Run a cell in a process of its own and return its figures, or {"failed": why}."""
+    """Run a cell in its own process and return its figures, or {"failed": why}."""
     command = [sys.executable, "-m", "bench.training", "--cell", part, str(threads), folder]
     command += ["--predict-tokens", str(tokens)]
     for name in ("sentences", "transformer_sentences", "repeats", "data"):
@@ -613,7 +639,7 @@ def start_cell(
 
 
 def _busy_seconds() -> float:
-    """Processor time of all programs on the machine; 0 where /proc does not tell."""
+    """Return the processor time of all programs on the machine; 0 without /proc."""
     try:
         fields = Path("/proc/stat").read_text(encoding="ascii").split()
     except OSError:
@@ -633,7 +659,7 @@ def _own_seconds() -> float:
 
 
 def add_ratios(row: dict) -> None:
-    """Add each system's speed as a multiple of the slow loop's and as a share of the floor's."""
+    """Add the speed of each system relative to the slow loop and to the floor."""
     systems = {system["system"]: system for system in row["systems"]}
     slow = systems.get("plain") or systems["random"]
     for system in systems.values():
@@ -642,6 +668,24 @@ def add_ratios(row: dict) -> None:
             system[f"{stage}_to_slow"] = round(system[name] / slow[name], 2)
             if "floor" in systems:
                 system[f"{stage}_of_floor"] = round(system[name] / systems["floor"][name], 3)
+
+
+def recurrence_gain(row: dict) -> dict[str, float]:
+    """Return how many times as fast ours is as ours with nn.LSTM, by the medians of the passes.
+
+    Both take turns in one process, so a median is hardly changed by a busy moment of the machine.
+    """
+    systems = {system["system"]: system for system in row["systems"]}
+    if TORCH_LSTM not in systems:
+        return {}
+    return {
+        stage: round(
+            median(systems[TORCH_LSTM][f"all_{stage}_seconds"])
+            / median(systems["ours"][f"all_{stage}_seconds"]),
+            2,
+        )
+        for stage in ("train", "predict")
+    }
 
 
 def show_head() -> None:
@@ -654,7 +698,7 @@ def show_head() -> None:
 
 
 def show(row: dict) -> None:
-    """Print a cell's lines of the table."""
+    """Print the lines of a cell."""
     head = f"{row['part']:<12}{row['threads']:>8} "
     if "failed" in row:
         print(f"{head}failed: {row['failed']}", flush=True)
@@ -669,6 +713,12 @@ def show(row: dict) -> None:
                 f"{'' if of_floor is None else f'{of_floor:.0%}':>10}"
             )
         print(f"{line}{row['others']:>8.2f}", flush=True)
+    if gain := row["recurrence_gain"]:
+        print(
+            f"{head}ours is {gain['train']:.2f} times as fast as with nn.LSTM in training, "
+            f"{gain['predict']:.2f} times in predicting (medians)",
+            flush=True,
+        )
 
 
 def show_predict(row: dict) -> None:
@@ -689,7 +739,7 @@ def show_predict(row: dict) -> None:
 def predict_rows(
     options: argparse.Namespace, threads: Sequence[int], folder: str
 ) -> Iterator[dict]:
-    """Yield the figures of each length of text, for each number of threads."""
+    """Yield the figures per length of text and number of threads."""
     made = start_cell(options, "make_run", 1, folder)
     for tokens in map(int, options.predict_tokens.split(",")):
         if "failed" not in made:
@@ -709,7 +759,7 @@ def main() -> None:
         "--transformer-sentences", **number, default=TRANSFORMER_SENTENCES, help="(%(default)s)"
     )
     parser.add_argument(
-        "--predict-tokens", default=str(PREDICT_TOKENS), help="with commas (%(default)s)"
+        "--predict-tokens", default=str(PREDICT_TOKENS), help="sizes with commas (%(default)s)"
     )
     parser.add_argument("--parts", default=",".join(PARTS), help="with commas (%(default)s)")
     parser.add_argument("--threads", default="1,2", help="with commas (%(default)s)")
@@ -722,7 +772,7 @@ def main() -> None:
         return
     parts = options.parts.split(",")
     if unknown := set(parts) - set(PARTS):
-        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        parser.error(f"unknown part: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     threads = [int(count) for count in options.threads.split(",")]
     rows = []
     show_head()
@@ -731,6 +781,7 @@ def main() -> None:
             rows.append(start_cell(options, part, count))
             if "failed" not in rows[-1]:
                 add_ratios(rows[-1])
+                rows[-1]["recurrence_gain"] = recurrence_gain(rows[-1])
             show(rows[-1])
     if "predict" in parts:
         with tempfile.TemporaryDirectory(prefix="glossa_bench_") as folder:

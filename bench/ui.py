@@ -1,14 +1,15 @@
-"""How long the server takes to draw a page: every click on the sample, then a large project.
+"""Measure how long the server takes to draw a page, on the sample and on a large project.
 
-Pages are run without a browser (Streamlit's AppTest), so a figure is the server's part of a click:
-running the script and taking its messages apart. `cpu` is the same in processor time, which other
-work on the machine disturbs less.
+Pages run without a browser (Streamlit's AppTest), so a figure is the server's part of a click:
+running the script and parsing its messages. `cpu` is the same in processor time, which other work
+on the machine disturbs less.
 
     sample   each page of the sample project, with a finished run: opened from another page, then
              clicked; the goal is 300 ms
-    large    a made-up project (1 M tokens, 100 k phrases, gold, what three methods found): labeled
-             for the first time ever, then, by a server that has just started, each page and tab
-             opened for the first time, again, and clicked; the goal is 2 s but for the first line
+    large    an artificial project (1 M tokens, 100 k phrases, gold, predictions of three methods):
+             labeled for the first time; then, on a server that has just started, each page and tab
+             opened for the first time, opened again, and clicked; the goal is 2 s for all but the
+             first line
 
     python -m bench.ui [--part sample] [--part large] [--tokens N] [--phrases N] [--data DIR]
 """
@@ -32,7 +33,7 @@ from engine.formats import FORMATS
 APP = environment.ROOT / "ui" / "app.py"
 CLICK_GOAL, PAGE_GOAL = 300, 2_000  # milliseconds
 REPEATS = 5
-TABS = {  # of each page; "" is what is open at first
+TABS = {  # per page; "" is the one that is open at first
     "home": ("",),
     "text": ("", "Gold (for scoring)"),
     "dictionaries": ("", "Phrases", "Charts", "Versions"),
@@ -65,8 +66,8 @@ def timed(action: Callable[..., object], *arguments: object) -> Timing:
 
 
 def visit(project_id: str) -> Any:
-    """Return a new visitor of the project, for whom nothing was drawn yet."""
-    logging.disable(logging.WARNING)  # Streamlit warns whenever a page runs without a browser
+    """Return a new session of the app in this project, before its first page is drawn."""
+    logging.disable(logging.WARNING)  # Streamlit warns when a page runs without a browser
     from streamlit.testing.v1 import AppTest
 
     app = AppTest.from_file(str(APP), default_timeout=900)
@@ -75,7 +76,7 @@ def visit(project_id: str) -> Any:
 
 
 def open_page(app: Any, name: str, tab: str = "") -> None:
-    """Let the visitor go to a page, with this tab open, and draw it."""
+    """Go to a page, with this tab open, and draw it."""
     from streamlit.util import calc_hash
 
     app._page_hash = calc_hash(name)
@@ -94,7 +95,7 @@ def draw(app: Any) -> None:
 
 
 class Click(NamedTuple):
-    """Something a person does on a page; `act` gets the page and how often it was done before."""
+    """An action on a page; `act` gets the app and the number of earlier repetitions."""
 
     page: str
     tab: str
@@ -107,7 +108,7 @@ def press(key: str) -> Callable[[Any, int], object]:
 
 
 def choose(kind: str, key: str, *values: object) -> Callable[[Any, int], object]:
-    """Give a widget one value after the other."""
+    """Set a widget to one value after the other."""
     return lambda app, i: getattr(app, kind)(key=key).set_value(values[i % len(values)])
 
 
@@ -126,13 +127,13 @@ def mute_phrase(app: Any, i: int) -> object:
 
 
 def choose_formats() -> list[Click]:
-    """Every format but the first, which is chosen already, once: then it is remembered."""
-    names = [name for name, of in FORMATS.items() if of.write][1:]
+    """Return clicks on every format once, as results are cached; the first is chosen already."""
+    names = [name for name, format_ in FORMATS.items() if format_.write][1:]
     groups = [names[i : i + REPEATS] for i in range(0, len(names), REPEATS)]
-    assert len(groups[-1]) == REPEATS, f"{len(names)} formats are not done in rounds of {REPEATS}"
+    assert len(groups[-1]) == REPEATS, f"{len(names)} formats do not fit groups of {REPEATS}"
     return [
-        Click("export", "", "formats from " + of[0], choose("radio", "export_format", *of))
-        for of in groups
+        Click("export", "", "formats from " + group[0], choose("radio", "export_format", *group))
+        for group in groups
     ]
 
 
@@ -181,7 +182,7 @@ CLICKS = [
 
 
 def measure_sample() -> list[dict[str, Any]]:
-    """Open each page and tab of the sample, and do each click some times."""
+    """Open each page and tab of the sample, and repeat each click a few times."""
     from bench.large_project import finish_run, plain_gold
     from engine.workspace import sample_project
 
@@ -206,7 +207,7 @@ def measure_sample() -> list[dict[str, Any]]:
 
 
 def done(click: Click, project_id: str) -> Iterator[Timing]:
-    """Yield how long the click took, time after time on the same page."""
+    """Repeat the click on the same page and yield the time of each."""
     app = visit(project_id)
     open_page(app, click.page, click.tab)
     for i in range(REPEATS):
@@ -226,7 +227,7 @@ def row_of(page: str, tab: str, click: str, timings: list[Timing]) -> dict[str, 
 
 
 def progress(row: dict[str, Any], goal: int = CLICK_GOAL) -> None:
-    """Print a row of the table of clicks."""
+    """Print one row of the table of clicks."""
     over = "  over" if row["median_ms"] > goal else ""
     where = f"{row['page']} {row['tab']}".strip()
     print(
@@ -240,7 +241,7 @@ def progress(row: dict[str, Any], goal: int = CLICK_GOAL) -> None:
 
 
 def measure_large(data: Path, tokens: int, phrases: int) -> dict[str, Any]:
-    """Open each page and tab of a large project, as a person would who goes through all of them."""
+    """Open each page and tab of a large project, one after the other."""
     from bench.large_project import make_large_project
 
     print(f"\nmaking a project of {tokens:,} tokens and {phrases:,} phrases", flush=True)
@@ -248,9 +249,9 @@ def measure_large(data: Path, tokens: int, phrases: int) -> dict[str, Any]:
     project = make_large_project(tokens, phrases)
     made_ms = round(1000 * (time.perf_counter() - begun))
     print(f"made in {made_ms / 1000:,.0f} s\n\n{LARGE_HEAD}", flush=True)
-    # One that fills the caches on disk, as the first visit ever does.
-    ever = in_process(data, "--open", project.id, "labels", "")[0]
-    show_large(ever | {"page": "first labels ever"}, goal=0)
+    # The first visit fills the caches on disk.
+    first_labels = in_process(data, "--open", project.id, "labels", "")[0]
+    show_large(first_labels | {"page": "first labels"}, goal=0)
     rows = in_process(data, "--tour", project.id)
     for row in rows:
         show_large(row)
@@ -259,7 +260,7 @@ def measure_large(data: Path, tokens: int, phrases: int) -> dict[str, Any]:
         for click in row["clicks"]:
             progress(click, PAGE_GOAL)
     made = {"tokens": tokens, "phrases": phrases, "made_ms": made_ms}
-    return made | {"first_labels_ever": ever, "rows": rows}
+    return made | {"first_labels_ever": first_labels, "rows": rows}
 
 
 def in_process(data: Path, *arguments: str) -> list[dict[str, Any]]:
@@ -276,7 +277,7 @@ def in_process(data: Path, *arguments: str) -> list[dict[str, Any]]:
 
 
 def tour(project_id: str) -> None:
-    """Open every page and tab, each for the first time; then again, and clicked."""
+    """Open every page and tab for the first time, then again, and click."""
     app = visit(project_id)
     first = {(p, tab): timed(open_page, app, p, tab) for p, tabs in TABS.items() for tab in tabs}
     for (page, tab), timing in first.items():
@@ -284,13 +285,13 @@ def tour(project_id: str) -> None:
 
 
 def open_once(project_id: str, page: str, tab: str) -> None:
-    """Open one page by a server that has just started."""
+    """Open one page on a server that has just started."""
     app = visit(project_id)
     print(json.dumps(measured(app, project_id, page, tab, timed(open_page, app, page, tab))))
 
 
 def measured(app: Any, project_id: str, page: str, tab: str, first: Timing) -> dict[str, Any]:
-    """Return the times of a page that was opened once."""
+    """Return the times of a page that was opened once before."""
     warm = []
     for _ in range(3):
         open_page(app, "home")
@@ -331,7 +332,7 @@ def show_large(row: dict[str, Any], goal: int = PAGE_GOAL) -> None:
     )
 
 
-# ---- all of it ------------------------------------------------------------------------------
+# ---- everything -----------------------------------------------------------------------------
 
 
 def main() -> None:
@@ -339,7 +340,7 @@ def main() -> None:
     parser.add_argument("--part", action="append", choices=("sample", "large"), help="default both")
     parser.add_argument("--tokens", type=int, default=1_000_000)
     parser.add_argument("--phrases", type=int, default=100_000)
-    parser.add_argument("--data", type=Path, help="keep the projects here")
+    parser.add_argument("--data", type=Path, help="folder to keep the projects in")
     parser.add_argument("--open", nargs=3, help=argparse.SUPPRESS)  # a process of the large part
     parser.add_argument("--tour", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Sentences become batches of tensors, no token padded and no word computed twice."""
+"""Cut sentences into batches of tensors, without padding and with each distinct word once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from torch import Tensor
 
 from engine.device import to_device
 
-_LENGTH_GROUPS = 4  # that the words of a batch are spelled in
+_LENGTH_GROUPS = 4  # of the words of a batch; each is padded to its longest word
 
 
 class Batch(Protocol):
-    """What a tagger takes; `tokens` says which token each row of its logits belongs to."""
+    """The input of a tagger; row r of the logits belongs to token `tokens[r]`."""
 
     @property
     def tokens(self) -> Tensor: ...
@@ -31,20 +31,20 @@ class Inputs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WordBatch:
-    """Tokens of some sentences in the order a packed LSTM takes them: first tokens first."""
+    """Tokens of some sentences in the order of a packed LSTM: all first tokens first."""
 
     tokens: Tensor  # (n,), flat token indices; row r of the logits is token tokens[r]
-    word_of: Tensor  # (n,), row of the three word tables
+    word_of: Tensor  # (n,), row of the token in the three word tables
     vectors: Tensor  # (distinct words, vector size)
-    characters: tuple[Tensor, ...]  # the same words a few at a time, (words, longest), 0 = padding
+    characters: tuple[Tensor, ...]  # the same words in groups, (words, longest), 0 = padding
     casing: Tensor  # (distinct words,)
     bits: Tensor  # (n, bits), lexicon bits
     context: Tensor  # (n, context size), a hidden layer of a frozen transformer
-    batch_sizes: Tensor  # (longest,), how many sentences have a t-th token; on the CPU
+    batch_sizes: Tensor  # (longest,), how many sentences have a token at step t; on the CPU
 
 
 class WordInputs:
-    """All that a BiLSTM sees of a corpus: tables by distinct word, bits by token."""
+    """The inputs of a BiLSTM: tables per distinct word, bits and context per token."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class WordInputs:
         self._word_lengths = np.maximum((characters != 0).sum(axis=1), 1)
         self._casing = torch.from_numpy(casing.astype(np.int64)).to(device)
         self._word_ids = word_ids
-        # Bits stay bits until they are in a batch: a large corpus would not fit otherwise.
+        # Bits become floats only inside a batch: a large corpus would not fit in memory otherwise.
         self._bits = np.zeros((len(word_ids), 0), bool) if bits is None else bits
         self._context = np.zeros((len(word_ids), 0), np.float16) if context is None else context
         self.vector_size = vectors.shape[1]
@@ -82,8 +82,8 @@ class WordInputs:
         order = np.argsort(-lengths, kind="stable")
         starts, lengths = starts[order], lengths[order]
         steps = np.arange(lengths[0])[:, None]
-        is_there = steps < lengths[None, :]  # (longest, sentences)
-        tokens = (starts[None, :] + steps)[is_there]
+        has_token = steps < lengths[None, :]  # (longest, sentences)
+        tokens = (starts[None, :] + steps)[has_token]
         words, word_of = self._words_by_length(self._word_ids[tokens])
         rows = self._moved(words)
         return WordBatch(
@@ -94,7 +94,7 @@ class WordInputs:
             casing=self._casing[rows],
             bits=self._moved(self._bits[tokens].astype(np.float32)),
             context=self._moved(self._context[tokens].astype(np.float32)),
-            batch_sizes=torch.from_numpy(is_there.sum(axis=1)),
+            batch_sizes=torch.from_numpy(has_token.sum(axis=1)),
         )
 
     def _moved(self, array: npt.NDArray[Any]) -> Tensor:
@@ -103,7 +103,7 @@ class WordInputs:
     def _words_by_length(
         self, word_ids: npt.NDArray[np.int32]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the distinct words, the shortest first, and which of them each token is."""
+        """Return the distinct words, shortest first, and the index of each token's word."""
         words, word_of = np.unique(word_ids, return_inverse=True)
         order = np.argsort(self._word_lengths[words], kind="stable")
         place = np.empty_like(order)
@@ -111,9 +111,9 @@ class WordInputs:
         return words[order].astype(np.int64), place[word_of]
 
     def _characters_of(self, words: npt.NDArray[np.int64]) -> tuple[Tensor, ...]:
-        """Return the words' characters in groups, each cut to its longest word.
+        """Return the words' characters in groups, each padded to its longest word.
 
-        Most words are short and a few very long: padded all alike, most characters are padding.
+        Most words are short and a few are very long: one group would be mostly padding.
         """
         groups = np.array_split(words, min(_LENGTH_GROUPS, len(words)))
         return tuple(
@@ -123,7 +123,7 @@ class WordInputs:
 
 
 def sentence_bounds(sentences: Sequence[Sequence[str]]) -> npt.NDArray[np.int64]:
-    """Return where each sentence begins among all tokens end to end, and where the last ends."""
+    """Return where each sentence begins among the tokens of all, and where the last one ends."""
     bounds = np.zeros(len(sentences) + 1, dtype=np.int64)
     np.cumsum([len(tokens) for tokens in sentences], out=bounds[1:])
     return bounds
@@ -137,16 +137,16 @@ def training_batches(
     epoch: int,
     only: npt.NDArray[np.int64] | None = None,
 ) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield sentence indices, `batch_size` at a time, of similar length, in random order.
+    """Yield batches of sentences of similar length, in random order, as sentence indices.
 
-    A function of seed and epoch alone, so a resumed run sees the batches it would have seen.
+    They depend on seed and epoch only, so a resumed run gets the same batches.
     """
     random = np.random.default_rng((seed, epoch))
     lengths = np.diff(bounds)
     usable = np.flatnonzero(lengths > 0) if only is None else only[lengths[only] > 0]
-    # Lengths are blurred by a tenth, so that batches differ from epoch to epoch.
-    blurred = lengths[usable] * random.uniform(0.9, 1.1, len(usable)) + random.random(len(usable))
-    by_length = usable[np.argsort(blurred, kind="stable")]
+    # Random noise of a tenth on the lengths makes batches differ between epochs.
+    noisy = lengths[usable] * random.uniform(0.9, 1.1, len(usable)) + random.random(len(usable))
+    by_length = usable[np.argsort(noisy, kind="stable")]
     batches = [by_length[i : i + batch_size] for i in range(0, len(by_length), batch_size)]
     for i in random.permutation(len(batches)):
         yield batches[i]
@@ -158,7 +158,7 @@ def prediction_batches(
     *,
     only: npt.NDArray[np.int64] | None = None,
 ) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield sentences that have tokens, sorted by length, about `batch_tokens` at a time."""
+    """Yield non-empty sentences sorted by length, in batches of about `batch_tokens` tokens."""
     lengths = np.diff(bounds)
     usable = np.flatnonzero(lengths > 0) if only is None else only[lengths[only] > 0]
     by_length = usable[np.argsort(lengths[usable], kind="stable")]

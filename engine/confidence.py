@@ -1,4 +1,4 @@
-"""A tagger of entity against non-entity becomes a confidence (lambda) for every token."""
+"""Estimate the confidence (lambda) of every token with entity / non-entity taggers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from engine.settings import Settings
 from engine.tagger import predict_probabilities
 from engine.training import Epoch, Schedule, fit
 
-_NEAREST = 1e-6  # to 0 and 1, which a softmax of float32 reaches but no estimate should
+_MARGIN = 1e-6  # kept from 0 and 1, which a float32 softmax reaches but an estimate should not
 
 MakeTagger = Callable[[int, int], nn.Module]  # (classes, seed) -> a fresh tagger
 
@@ -25,7 +25,7 @@ class Confidence:
     """How likely each token is to be part of an entity, whatever its type."""
 
     values: npt.NDArray[np.float32]  # (tokens,), lambda, above 0 and below 1
-    histories: tuple[tuple[Epoch, ...], ...]  # one a tagger: seeds, and folds within them
+    histories: tuple[tuple[Epoch, ...], ...]  # one per tagger: by seed, then by fold
 
 
 def estimate_confidence(
@@ -40,13 +40,13 @@ def estimate_confidence(
     on_epoch: Callable[[Epoch], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Confidence:
-    """Return lambda of every token, from taggers trained under the binary PU risk (eq. 2).
+    """Return lambda of every token, from taggers trained on the binary PU risk (eq. 2).
 
-    `entity_prior` is P(class > 0). With folds, a token is scored only by taggers that have not
-    seen its sentence; without, by one that was trained on it. Several seeds are averaged.
-    `on_epoch` gets numbers that count through all taggers. Each tagger has a checkpoint beside
-    the one named, from which a second call goes on. Tokens that a person called no entity
-    (`known_negatives`) have no confidence, whatever a tagger says of them.
+    `entity_prior` is P(class > 0). With folds, a token is scored only by taggers that were not
+    trained on its sentence; without, by one that was. Several seeds are averaged. The epochs that
+    `on_epoch` gets are numbered through all taggers. Each tagger has its own checkpoint beside
+    `checkpoint`, from which a second call continues. Tokens that a person marked as no entity
+    (`known_negatives`) get a confidence of about 0, whatever the taggers say.
     """
     is_negative = None if known_negatives is None else torch.from_numpy(known_negatives)
     is_labeled = torch.from_numpy((labels > 0).astype(np.int64))
@@ -64,7 +64,7 @@ def estimate_confidence(
                 confidence_schedule(settings, seed),
                 only=train,
                 checkpoint=_checkpoint_of(checkpoint, len(histories)),
-                on_epoch=_counted_on(before, on_epoch),
+                on_epoch=_with_offset(before, on_epoch),
                 should_stop=should_stop,
             )
             histories.append(tuple(history))
@@ -72,7 +72,7 @@ def estimate_confidence(
     values /= settings.confidence_seeds
     if known_negatives is not None:
         values[known_negatives] = 0
-    values = values.clip(_NEAREST, 1 - _NEAREST)
+    values = values.clip(_MARGIN, 1 - _MARGIN)
     return Confidence(values.astype(np.float32), tuple(histories))
 
 
@@ -80,7 +80,7 @@ def _checkpoint_of(checkpoint: Path | None, tagger: int) -> Path | None:
     return checkpoint and checkpoint.with_stem(f"{checkpoint.stem}-confidence-{tagger}")
 
 
-def _counted_on(
+def _with_offset(
     before: int, on_epoch: Callable[[Epoch], None] | None
 ) -> Callable[[Epoch], None] | None:
     if on_epoch is None:
@@ -89,7 +89,7 @@ def _counted_on(
 
 
 def confidence_schedule(settings: Settings, seed: int) -> Schedule:
-    """Return how the confidence tagger is trained."""
+    """Return the training schedule of a confidence tagger."""
     return Schedule(
         epochs=settings.confidence_epochs,
         batch_size=settings.batch_size,
@@ -138,7 +138,7 @@ _Sentences = npt.NDArray[np.int64]
 def _folds(
     sentences: int, folds: int, seed: int
 ) -> list[tuple[_Sentences | None, _Sentences | None]]:
-    """(sentences to train on, sentences to score); None = all."""
+    """Return (sentences to train on, sentences to score) per fold; None = all."""
     if folds < 2:
         return [(None, None)]
     fold_of = np.random.default_rng(seed).permutation(sentences) % folds
@@ -148,7 +148,7 @@ def _folds(
 def _add_scores(
     values: npt.NDArray[np.float64], tagger: nn.Module, inputs: Inputs, only: _Sentences | None
 ) -> None:
-    # The last column is that of entities, and the only one when there is nothing to score.
+    # The last column is that of entities; it is the only one if there is nothing to score.
     probs = predict_probabilities(tagger, inputs, only=only)[:, -1]
     if only is None:
         values += probs

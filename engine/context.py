@@ -1,4 +1,4 @@
-"""What a frozen transformer sees of a text: computed once for a corpus, and kept."""
+"""Contextual features of a text from a frozen transformer, computed once per corpus and cached."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,9 +25,9 @@ def context_of(
     *,
     cache: Path | None = None,
 ) -> Features | None:
-    """Return a hidden layer of the frozen transformer, a row a token; None when not asked for.
+    """Return a hidden layer of the frozen transformer, one row per token; None without context.
 
-    With `cache`, a folder, it is computed once for a corpus.
+    With `cache`, a folder, it is computed once per corpus.
     """
     if not has_context(settings):
         return None
@@ -46,10 +46,10 @@ def keep_context(
     on_share: Callable[[float], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Path | None:
-    """Return the file in `cache` with the contextual features of the sentences; None without any.
+    """Return the file in `cache` with the contextual features; None without context.
 
-    Runs that train side by side are given it, where each would compute them all. Raises Stopped
-    when `should_stop` says so.
+    Runs that train side by side share this file, so that not each of them computes the features.
+    Raises Stopped if `should_stop` says so.
     """
     if not has_context(settings):
         return None
@@ -59,7 +59,7 @@ def keep_context(
 
 
 class _Context:
-    """What a frozen transformer is to look at."""
+    """Sentences, encoder and layer of which features are computed."""
 
     def __init__(
         self, sentences: Tokens, settings: Settings, device: torch.device, pretrained: Pretrained

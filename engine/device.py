@@ -1,4 +1,4 @@
-"""The one place where the device, the number of threads and the way of memory are decided."""
+"""Choose the device, the number of threads, the precision and how memory is kept."""
 
 import ctypes
 import functools
@@ -23,7 +23,7 @@ def choose_device(name: str = "auto") -> torch.device:
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:
-    """Return a tensor of the CPU on the device; a GPU gets it while the CPU goes on."""
+    """Copy a tensor from the CPU to the device; the CPU does not wait for a GPU."""
     if device.type != "cuda":
         return tensor.to(device)
     return tensor.pin_memory().to(device, non_blocking=True)
@@ -32,7 +32,7 @@ def to_device(tensor: Tensor, device: torch.device) -> Tensor:
 def mixed_precision(device: torch.device) -> AbstractContextManager[None]:
     """Return a context in which matrix products are computed in bfloat16, where a GPU can.
 
-    bfloat16 reaches as far as float32, so gradients need no scaling. A CPU stays exact.
+    bfloat16 has the range of float32, so gradients need no scaling. A CPU computes in float32.
     """
     if not _has_bfloat16(device):
         return nullcontext()
@@ -45,17 +45,17 @@ def _has_bfloat16(device: torch.device) -> bool:
 
 
 def set_threads(count: int) -> None:
-    """Use `count` threads here; two trainings with two threads each on two cores starve both."""
+    """Use `count` threads in this process; more threads than cores slow every training down."""
     torch.set_num_threads(max(1, count))
 
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Let this process keep the memory it frees, for the next batch asks for as much again.
+    """Make this process keep the memory it frees, as the next batch needs about as much again.
 
-    glibc hands large blocks back to the system, which clears them page by page when they are asked
-    for again: a sixth of the time of a pass through the LSTM on a CPU (152 ms against 126).
-    Where there is no glibc, nothing happens.
+    By default glibc returns large blocks to the system, which clears them page by page when they
+    are needed again. That took a sixth of a pass through the LSTM on a CPU (152 ms against 126).
+    Without glibc this does nothing.
     """
     with suppress(OSError, AttributeError):
         allocator = ctypes.CDLL("libc.so.6")

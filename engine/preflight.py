@@ -1,6 +1,6 @@
-"""Labels and settings become a forecast: what cannot work, what is doubtful, how much work it is.
+"""Check labels and priors before training, and estimate how much work the training is.
 
-No torch in here, so that a page can ask before it starts anything.
+Without torch, so that a page can ask before it starts anything.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ import numpy.typing as npt
 from engine.settings import Settings
 from engine.text import InputError
 
-FEWEST_LABELED = 20  # tokens of a type, below which results are unstable
-_MOST_LABELED = 0.9  # share of tokens, above which nothing is left to learn from
+FEWEST_LABELED = 20  # tokens per type; with fewer, results are unstable
+_MOST_LABELED = 0.9  # share of tokens; above it too little unlabeled text is left to learn from
 
 
 def check_labels(labels: npt.NDArray[np.int16], types: Sequence[str]) -> None:
@@ -33,13 +33,13 @@ def check_labels(labels: npt.NDArray[np.int16], types: Sequence[str]) -> None:
 
 
 def check_priors(values: npt.NDArray[np.float64]) -> None:
-    """Raise InputError unless these priors, one a type, leave room for tokens that are none."""
+    """Raise InputError unless the priors, one per type, leave room for non-entity tokens."""
     if not (values > 0).all() or values.sum() >= 1:
         raise InputError(f"Priors must be > 0 and sum to < 1 (now {values.sum():.2f})")
 
 
 def label_warnings(labels: npt.NDArray[np.int16], types: Sequence[str]) -> list[str]:
-    """Return what a person should know before they wait for a result."""
+    """Return warnings to show before the training starts."""
     return [
         f"{name} has {count:,} labeled tokens; with fewer than {FEWEST_LABELED} results are "
         "unstable"
@@ -58,28 +58,30 @@ def labeled_tokens(labels: npt.NDArray[np.int16], types: Sequence[str]) -> list[
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """How much a method has to train."""
+class TrainingWork:
+    """How much training a method needs."""
 
-    epochs: int  # passes over the text, those of the confidence tagger included
-    steps: int  # batches, each followed by a change of the weights
+    epochs: int  # passes over the text, including those of the confidence taggers
+    steps: int  # batches, each with one update of the weights
 
 
-def training_work(method: str, settings: Settings, sentence_count: int) -> Work:
-    """Return the work of one tagger a method: of MPN, MPU or Conf-MPU.
+def training_work(method: str, settings: Settings, sentence_count: int) -> TrainingWork:
+    """Return the work of one run of a method: MPN, MPU or Conf-MPU.
 
     >>> training_work("mpu", Settings(epochs=10, batch_size=100), 250)
-    Work(epochs=10, steps=30)
+    TrainingWork(epochs=10, steps=30)
     """
     steps = settings.epochs * _batches(sentence_count, settings.batch_size)
     if method != "conf_mpu":
-        return Work(settings.epochs, steps)
+        return TrainingWork(settings.epochs, steps)
     folds = max(1, settings.confidence_folds)
-    # A fold is scored by a tagger that was trained on the others.
+    # Each fold is scored by a tagger that was trained on the other folds.
     seen = sentence_count if folds == 1 else sentence_count - sentence_count // folds
     taggers = settings.confidence_seeds * folds
     epochs = taggers * settings.confidence_epochs
-    return Work(settings.epochs + epochs, steps + epochs * _batches(seen, settings.batch_size))
+    return TrainingWork(
+        settings.epochs + epochs, steps + epochs * _batches(seen, settings.batch_size)
+    )
 
 
 def _batches(sentences: int, batch_size: int) -> int:

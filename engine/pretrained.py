@@ -1,4 +1,4 @@
-"""What others have learned: word vectors and a transformer, and how much of a text it can read."""
+"""Open the pretrained parts of a network: word vectors and a transformer with its windows."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -21,9 +21,9 @@ _SHORTEST_WINDOW = 64  # sub-words that any encoder reads at once
 
 
 class Pretrained:
-    """What others have learned and inputs are made with, opened once to be used many times.
+    """Word vectors and an encoder, opened once and used many times.
 
-    The encoder is opened when it is asked for: a training whose features are kept needs none.
+    The encoder is loaded at first use: a training whose features are cached does not need it.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ def open_pretrained(settings: Settings) -> Pretrained:
 
 
 def encoder_alone(settings: Settings) -> Pretrained:
-    """Return the encoder without word vectors, which take a second to open."""
+    """Return the encoder without the word vectors, which take a second to open."""
     return Pretrained(open_vectors("none"), _opening(settings))
 
 
@@ -68,12 +68,12 @@ def _opening(settings: Settings) -> "Callable[[], Encoder] | None":
 
 
 def vectors_of(settings: Settings) -> str:
-    """Return the name of the word vectors that the network sees; a transformer sees none."""
+    """Return the name of the word vectors that the network uses; a transformer uses none."""
     return settings.word_vectors if settings.encoder == "bilstm" else "none"
 
 
 def windows_of(sentences: Tokens, settings: Settings, pretrained: Pretrained) -> SubwordInputs:
-    """Return the sentences in windows that are no longer than the encoder can read."""
+    """Return the sentences in windows no longer than the encoder can read."""
     encoder, tokenizer = pretrained.encoder
     window = min(settings.encoder_window, longest_window(encoder, tokenizer))
     try:
@@ -85,10 +85,10 @@ def windows_of(sentences: Tokens, settings: Settings, pretrained: Pretrained) ->
 def count_cut_tokens(
     sentences: Tokens, settings: Settings, pretrained: Pretrained | None = None
 ) -> int:
-    """Return how many tokens are longer than a window: the encoder reads their beginning only."""
+    """Return how many tokens are longer than a window; the encoder reads only their beginning."""
     if not has_encoder(settings):
         return 0
-    # No token has more sub-words than bytes, so that most texts need not be encoded for this.
+    # No token has more sub-words than bytes, so most texts need not be encoded for this.
     room = min(settings.encoder_window, _SHORTEST_WINDOW) - _SPECIAL_SUBWORDS
     if all(len(token) * 4 <= room or len(token.encode("utf-8", "replace")) <= room
            for tokens in sentences for token in tokens):  # fmt: skip
@@ -97,7 +97,7 @@ def count_cut_tokens(
 
 
 def cut_notes(count: int) -> list[str]:
-    """Return what a person should know about tokens that the encoder reads in part."""
+    """Return a note for the user about tokens that the encoder reads only in part."""
     if not count:
         return []
     are = "1 token is" if count == 1 else f"{count:,} tokens are"

@@ -1,8 +1,8 @@
-"""Training risks: how wrong a tagger is, estimated without knowing the true negatives.
+"""Training risks: estimates of a tagger's error that need no true negatives.
 
 Every risk is a pure function of a batch of tokens. `probs` is (tokens, classes), rows sum to 1;
 `labels` is (tokens,), 0 = unlabeled and i = labeled as type i by the dictionary; `priors` is
-(classes,), priors[i] = P(class i) and priors[0] is not used. A type that is absent from the batch
+(classes,), priors[i] = P(class i), and priors[0] is not used. A type without tokens in the batch
 adds no risk. The entity weight (gamma) multiplies the positive part, as in the paper's appendix D.
 
 References: Zhou, Li and Li, ACL 2022 (equation numbers below); Kiryo et al., NeurIPS 2017 (the
@@ -21,12 +21,12 @@ _SMALLEST_CONFIDENCE = 1e-3  # lambda is positive by assumption; keeps 1 / lambd
 
 
 class Risk(NamedTuple):
-    """A risk and what it is made of."""
+    """A risk and its parts."""
 
     objective: Tensor  # what a training step minimizes
-    positive: Tensor  # part of the labeled tokens, entity weight included
-    negative: Tensor  # part of the unlabeled tokens, before any bound
-    bounded: Tensor  # share of where a bound could act that it acted on
+    positive: Tensor  # the part of the labeled tokens, entity weight included
+    negative: Tensor  # the part of the unlabeled tokens, before any bound
+    bounded: Tensor  # share of bounded terms that were below zero
 
     @property
     def value(self) -> Tensor:
@@ -49,14 +49,14 @@ def token_losses(probs: Tensor, target: int, loss: str = "mae") -> Tensor:
 
 
 def mean_or_zero(values: Tensor) -> Tensor:
-    """Return the mean of `values`, or 0 for an empty set, so an absent class adds no risk."""
+    """Return the mean of `values`; 0 if there are none, so that an absent class adds no risk."""
     return values.mean() if len(values) else values.sum()
 
 
 def mpn_risk(
     probs: Tensor, labels: Tensor, priors: Tensor, *, entity_weight: float, loss: str = "mae"
 ) -> Risk:
-    """Return the supervised risk with unlabeled tokens taken as negatives (MPN, eq. 3).
+    """Return the supervised risk that treats unlabeled tokens as negatives (MPN, eq. 3).
 
     R = gamma sum_i pi_i E_Pi[l(f, i)] + (1 - sum_i pi_i) E_U[l(f, 0)]
     """
@@ -81,9 +81,9 @@ def mpu_risk(
         R = gamma sum_i pi_i E_Pi[l(f, i)] + max(0, E_U[l(f, 0)] - sum_i pi_i E_Pi[l(f, 0)])
 
     With `is_one_sample`, E_U is taken over all tokens, labeled ones included: in one corpus the
-    unlabeled tokens alone are not a sample of p(x). With `bound` = "ascend", a negative part below
-    zero is stepped on with its sign turned (Kiryo et al., the authors' code) instead of clamped.
-    With one positive class this is the binary non-negative risk (eq. 2).
+    unlabeled tokens alone are not a sample of p(x). With `bound` = "ascend", a step minimizes
+    -negative where the negative part is below zero (Kiryo et al., the authors' code); "clamp" takes
+    0 for it. With one positive class this is the binary non-negative risk (eq. 2).
     """
     positive = entity_weight * _positive_risk(probs, labels, priors, loss)
     unlabeled = probs if is_one_sample else probs[labels == 0]
@@ -136,10 +136,10 @@ def conf_mpu_risk(
 def with_known_negatives(
     risk: Risk, probs: Tensor, labels: Tensor, is_negative: Tensor, *, weight: float, loss: str
 ) -> Risk:
-    """Return the risk with tokens that a person called no entity: weight / n_U sum_N l(f, 0).
+    """Add the loss of tokens that a person marked as no entity: weight / n_U sum_N l(f, 0).
 
     `is_negative` is (tokens,), true for unlabeled tokens only. An unlabeled token weighs 1 / n_U in
-    every risk; one that a person decided on weighs `weight` times as much more, as entities do.
+    every risk. One that a person decided on gets `weight` times that in addition, as entities do.
     """
     losses = token_losses(probs[is_negative], 0, loss)
     known = weight * losses.sum() / (labels == 0).sum().clamp(min=1)
@@ -147,7 +147,7 @@ def with_known_negatives(
 
 
 def supervised_risk(probs: Tensor, labels: Tensor, *, loss: str = "cross_entropy") -> Risk:
-    """Return the mean loss against labels that are complete: the upper reference, for gold."""
+    """Return the mean loss against complete (gold) labels: the upper reference."""
     losses = torch.stack([token_losses(probs, i, loss) for i in range(probs.shape[1])], dim=1)
     total = losses.gather(1, labels.long()[:, None]).mean()
     zero = probs.new_zeros(())

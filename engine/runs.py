@@ -25,7 +25,7 @@ from engine.experiment import Run, make_inputs, make_tagger
 from engine.features import Lexicon, lexicon_from, lexicon_record
 from engine.files import written_whole
 from engine.pretrained import Pretrained, has_encoder, vectors_of
-from engine.settings import Settings
+from engine.settings import Settings, settings_of_card
 from engine.text import InputError
 from engine.training import Epoch
 from engine.training_data import TrainingData
@@ -279,7 +279,7 @@ def _damaged(path: Path) -> InputError:
 
 def _settings_from(folder: Path, record: dict[str, Any]) -> Settings:
     try:
-        return Settings(**record["settings"])
+        return settings_of_card(record["settings"])
     except (TypeError, ValueError):
         raise _damaged(folder / _CARD) from None
 

@@ -1,7 +1,7 @@
-"""Tokens become windows of sub-words that an encoder reads, and its vectors become tokens' again.
+"""Split sentences into windows of sub-words for an encoder, and pool its vectors per token.
 
-A sentence longer than a window is read in several that overlap. They are cut between tokens only,
-and each token belongs to the one window that shows most of what stands around it.
+A sentence that is too long for one window gets several that overlap. Windows are cut between tokens
+only. Each token belongs to one window: the one that shows the most context around it.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _ENCODED_AT_ONCE = 10_000  # distinct tokens; bounds what the tokenizer holds in
 
 @dataclass(frozen=True, slots=True)
 class SubwordBatch:
-    """Windows of some sentences, and where in them each token's sub-words are.
+    """Windows of some sentences, and where each token's sub-words are in them.
 
     Row i of the logits belongs to token ``tokens[i]``.
     """
@@ -35,7 +35,7 @@ class SubwordBatch:
     input_ids: Tensor  # (windows, width), special sub-words and padding included
     attention_mask: Tensor  # (windows, width), 1 = read, 0 = padding
     positions: Tensor  # (sub-words,), into the windows laid end to end: row * width + column
-    segments: Tensor  # (sub-words,), which row of `tokens` each belongs to, ascending
+    segments: Tensor  # (sub-words,), the row of `tokens` that each belongs to, ascending
     tokens: Tensor  # (n,), flat token indices, all sentences end to end
 
     def to(self, device: torch.device | str) -> "SubwordBatch":
@@ -62,7 +62,7 @@ def pool(hidden: Tensor, batch: SubwordBatch) -> Tensor:
 
 
 class SubwordInputs:
-    """Tokenized sentences as an encoder reads them; a batch is asked for by sentence."""
+    """Sentences as an encoder reads them, cut into batches by sentence."""
 
     def __init__(
         self,
@@ -103,14 +103,14 @@ class SubwordInputs:
 
     @property
     def sentence_sizes(self) -> Ints:
-        """The longest window of each sentence, special sub-words included: what to bucket by."""
+        """The size of each sentence's longest window, special sub-words included."""
         sizes = np.zeros(self.sentence_count, dtype=np.int64)
         np.maximum.at(sizes, self._windows.sentence, self._window_sizes(slice(None)))
         return sizes
 
     @property
     def fingerprint(self) -> str:
-        """A digest of all that an encoder would read; the same text and tokenizer give the same."""
+        """A hash of all that an encoder would read."""
         digest = hashlib.sha256()
         edges = np.array([*self._prefix, -1, *self._suffix], dtype=np.int64)
         for array in (edges, self._ids, self._token_ends, self._sentence_ends, *self._windows):
@@ -157,7 +157,7 @@ class SubwordInputs:
         return filled
 
     def _locate(self, rows: Ints, width: int) -> tuple[Ints, Ints]:
-        """Return where the sub-words of each token are, in the one window that it belongs to."""
+        """Return where the sub-words of each token are, in the window that it belongs to."""
         windows, ends = self._windows, self._token_ends
         own_first, own_last = windows.own_first[rows], windows.own_last[rows]
         origin = np.arange(len(rows)) * width + len(self._prefix) - ends[windows.first[rows]]
@@ -171,7 +171,7 @@ class SubwordInputs:
 
 
 def _special_ids(tokenizer: "PreTrainedTokenizerFast") -> tuple[list[int], list[int]]:
-    """Return what the tokenizer puts before and after a text, e.g. [CLS] and [SEP]."""
+    """Return the ids that the tokenizer puts before and after a text, e.g. [CLS] and [SEP]."""
     encoding = tokenizer(" a", return_special_tokens_mask=True, padding=False, truncation=False)
     ids, is_special = encoding["input_ids"], encoding["special_tokens_mask"]
     before = is_special.index(0) if 0 in is_special else len(ids)
@@ -182,7 +182,7 @@ def _special_ids(tokenizer: "PreTrainedTokenizerFast") -> tuple[list[int], list[
 def _encode_tokens(
     tokens: list[str], tokenizer: "PreTrainedTokenizerFast", capacity: int
 ) -> tuple[Ints, Ints, int]:
-    """Return all sub-word ids end to end, where each token's end, and how many tokens were cut."""
+    """Return all sub-word ids end to end, where each token ends, and how many were cut."""
     numbers: dict[str, int] = {}
     kinds = np.array([numbers.setdefault(t, len(numbers)) for t in tokens], dtype=np.int64)
     pieces = _encode_distinct(list(numbers), tokenizer)
@@ -197,9 +197,9 @@ def _encode_tokens(
 def _encode_distinct(tokens: list[str], tokenizer: "PreTrainedTokenizerFast") -> list[list[int]]:
     """Return the sub-word ids of each token, at least one.
 
-    Each is encoded after a space: byte-level tokenizers mean the start of a word by it, whatever
-    their add_prefix_space says, and others ignore it. What looks like a special sub-word in the
-    text ("[SEP]") is plain text.
+    Each is encoded after a space: to byte-level tokenizers it marks the start of a word, whatever
+    their add_prefix_space says, and others ignore it. Text that looks like a special sub-word
+    ("[SEP]") is treated as plain text.
     """
     unknown = tokenizer.unk_token_id
     at_least = [unknown if unknown is not None else tokenizer.pad_token_id or 0]
@@ -222,7 +222,7 @@ def _encode_distinct(tokens: list[str], tokenizer: "PreTrainedTokenizerFast") ->
 
 
 class _Windows(NamedTuple):
-    """One entry a window: the flat indices of the tokens it shows, and of those it stands for."""
+    """One entry per window: flat indices of the tokens it shows, and of those that belong to it."""
 
     sentence: Ints
     first: Ints
@@ -245,15 +245,15 @@ def _lay_windows(sentence_ends: Ints, token_ends: Ints, capacity: int, stride: i
     table = np.concatenate(parts, axis=1)
     table = table[:, np.argsort(table[0], kind="stable")]
     windows = _Windows(*table)
-    # A window that stands for nothing, its tokens being better placed in others, is not read.
+    # Drop windows without tokens of their own: all that they show belongs to others.
     return _Windows(*table[:, windows.own_first < windows.own_last])
 
 
 def _cut(ends: Ints, capacity: int, stride: int) -> tuple[Ints, Ints]:
     """Return the token ranges of the windows of one long sentence.
 
-    ends: (tokens + 1,), sub-words before each token.  A window takes as many tokens as fit; the
-    next one starts as early as the stride allows while it still shows at least one token more.
+    ends: (tokens + 1,), sub-words before each token.  A window takes as many tokens as fit. The
+    next one starts as early as the stride allows, but must show at least one more token.
     """
     token_count = len(ends) - 1
     starts, stops = [0], [int(np.searchsorted(ends, ends[0] + capacity, side="right")) - 1]
@@ -267,7 +267,7 @@ def _cut(ends: Ints, capacity: int, stride: int) -> tuple[Ints, Ints]:
 
 
 def _owned(ends: Ints, starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
-    """Return the tokens that each window stands for: where the nearer edge is farthest away."""
+    """Return the tokens of each window: a token goes where its nearer edge is farthest away."""
     token = _ranges(starts, stops)
     window = np.repeat(np.arange(len(starts)), stops - starts)
     before = ends[token] - ends[starts[window]]

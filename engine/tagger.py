@@ -1,4 +1,4 @@
-"""The network: words and characters become a probability for each class of each token."""
+"""The BiLSTM tagger, and class probabilities per token from any tagger."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ from engine.batches import Inputs, WordBatch, prediction_batches
 from engine.recurrence import run_bidirectional
 from engine.word_shapes import ALPHABET_SIZE, CASING_CLASSES
 
-_BESIDE = 1  # characters that a filter sees on either side of one
+_BESIDE = 1  # characters that a filter sees on each side of the middle one
 _CASINGS = len(CASING_CLASSES)
 _HEAD_SIZE = 100
 _PREDICTION_TOKENS = 8_000
@@ -33,8 +33,8 @@ class BiLstmTagger(nn.Module):
     ) -> None:
         super().__init__()
         self._bit_dropout = bit_dropout
-        # Few distinct words are labeled: with their spelling now and then in the dark, they are not
-        # learned by heart, and vectors, bits and context have to tell what an entity is.
+        # Few distinct words are labeled. Hiding part of their characters keeps the tagger from
+        # memorizing them; it has to learn from vectors, bits and context.
         self.character_dropout = nn.Dropout(character_dropout)
         self.character_embedding = nn.Embedding(ALPHABET_SIZE, character_size, padding_idx=0)
         self.character_filter = nn.Conv1d(
@@ -58,41 +58,41 @@ class BiLstmTagger(nn.Module):
         bits = self._hide_some(batch.bits)
         parts = (
             batch.vectors[batch.word_of],
-            spelled[batch.word_of],  # alone learned
+            spelled[batch.word_of],  # the only part that is learned
             torch.cat([casing[batch.word_of], bits, batch.context], dim=1),
         )
-        seen = [self.dropout(part) for part in parts]
-        hidden = run_bidirectional(self.lstm, seen, batch.batch_sizes)
+        kept = [self.dropout(part) for part in parts]
+        hidden = run_bidirectional(self.lstm, kept, batch.batch_sizes)
         logits: Tensor = self.head(self.dropout(hidden))
         return logits
 
     def _hide_some(self, bits: Tensor) -> Tensor:
-        # Lexicon bits of the labeling dictionary equal the label: hidden now and then, they leave
-        # the tagger to learn the word and its context too.
+        # The bits of the dictionary that gave the labels equal the labels. Hiding some makes the
+        # tagger learn from the word and its context too.
         if not self.training or self._bit_dropout == 0 or bits.shape[1] == 0:
             return bits
         return bits * (torch.rand(len(bits), 1, device=bits.device) >= self._bit_dropout)
 
     def _spell(self, characters: Tensor) -> Tensor:
-        """Character CNN, once per distinct word: (words, longest) -> (words, character_size)."""
+        """Run the character CNN, once per distinct word: (words, longest) -> (words, size)."""
         embedded = self.character_dropout(self.character_embedding(characters))
-        # One matrix product. A convolution would be prepared anew for every batch, whose shape no
-        # other batch has, and on a CPU that takes longer than the convolution itself.
+        # One matrix product instead of a convolution. On a CPU, a convolution is set up again for
+        # every new shape, which takes longer than to compute it, and every batch has its own shape.
         around = nn.functional.pad(embedded, (0, 0, _BESIDE, _BESIDE))
         longest = characters.shape[1]
         windows = torch.cat([around[:, i : i + longest] for i in range(2 * _BESIDE + 1)], dim=2)
         filters = self.character_filter.weight.transpose(1, 2).flatten(1)
         filtered = nn.functional.linear(windows, filters, self.character_filter.bias)
-        # How far a word is padded depends on the rest of the batch; padding must not win.
+        # Padding depends on the other words of the batch, so it must not be the maximum.
         is_padding = characters == 0
-        is_padding[:, 0] = False  # all that an empty word has
+        is_padding[:, 0] = False  # an empty word has only padding
         return filtered.masked_fill(is_padding.unsqueeze(2), -torch.inf).max(dim=1).values
 
 
 def predict_probabilities(
     tagger: nn.Module, inputs: Inputs, *, only: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.float32]:
-    """Return (tokens, classes) probabilities, in order; zeros for sentences not in `only`."""
+    """Return (tokens, classes) probabilities, in text order; zeros for sentences not in `only`."""
     tagger.eval()
     rows: npt.NDArray[np.float32] | None = None
     with torch.inference_mode():

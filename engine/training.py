@@ -1,8 +1,8 @@
-"""The one training loop: a tagger is fitted to a risk, epoch by epoch, and can always go on.
+"""Train a tagger on a risk, epoch by epoch, and resume after an interruption.
 
-Everything random in an epoch (batches, dropout) follows from the seed and the epoch's number, and
-the state after each epoch is on disk before it is reported. So a run that was killed continues to
-the same final weights as one that was not.
+All randomness (batches, dropout) follows from the seed and the epoch's number, and the state after
+each epoch is on disk before the epoch is reported. So a run that was killed and resumed ends with
+the same weights as one that was not.
 """
 
 import json
@@ -27,20 +27,20 @@ from engine.text import InputError
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What one pass over the corpus did, averaged over its batches."""
+    """The record of one pass over the corpus, averaged over its batches."""
 
     number: int  # from 1
     risk: float
     positive: float
     negative: float
-    bounded: float  # share of where the non-negative bound could act that it acted on
+    bounded: float  # share of bounded terms that were below zero
     seconds: float
     tokens_per_second: float
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How long and how fast to train."""
+    """Number of epochs, batch size and learning rates."""
 
     epochs: int
     batch_size: int  # sentences
@@ -72,9 +72,9 @@ def fit(
 ) -> list[Epoch]:
     """Train `tagger` in place and return the record of every epoch, earlier ones included.
 
-    With a checkpoint from an earlier, unfinished call, training goes on after its last epoch.
-    When `should_stop` says so, the tagger is left as it was after the last whole epoch. `only`
-    names the sentences to train on, all when it is None.
+    With a checkpoint from an earlier, unfinished call, training continues after its last epoch.
+    If `should_stop` says so, the tagger is left as it was after the last whole epoch. `only` names
+    the sentences to train on; None means all.
     """
     keep_freed_memory()
     optimizer = torch.optim.Adam(tagger.parameters(), lr=schedule.learning_rate, fused=True)
@@ -99,7 +99,7 @@ def fit(
             if not _is_out_of_memory(error):
                 raise
             raise InputError(
-                f"training ran out of memory at {schedule.batch_size} sentences a batch. Retry "
+                f"training ran out of memory at {schedule.batch_size} sentences per batch. Retry "
                 f"with batch_size={max(1, schedule.batch_size // 2)}; finished epochs are kept"
             ) from error
         if record is None:
@@ -116,7 +116,7 @@ def fit(
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    # The CPU allocator of torch has no exception of its own.
+    # torch has no exception class for a CPU that is out of memory.
     known = isinstance(error, MemoryError | torch.OutOfMemoryError)
     return known or "can't allocate memory" in str(error)
 
@@ -133,7 +133,7 @@ def _train_epoch(
     only: npt.NDArray[np.int64] | None,
     should_stop: Callable[[], bool] | None,
 ) -> Epoch | None:
-    """One pass over the corpus; None when it was stopped on the way."""
+    """Train for one pass over the corpus; return None if it was stopped on the way."""
     tagger.train()
     torch.manual_seed(schedule.seed * 100_003 + epoch)  # dropout
     for group in optimizer.param_groups:
@@ -169,7 +169,7 @@ def _train_epoch(
 
 
 def _snapshot(tagger: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """All tensors that the next epoch depends on."""
+    """Return copies of all tensors that the next epoch depends on."""
     tensors = {f"tagger.{name}": value for name, value in tagger.state_dict().items()}
     for name, parameter in tagger.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
@@ -205,7 +205,7 @@ def _store(
 
 
 def stored_history(path: Path) -> list[Epoch]:
-    """Return the epochs that a checkpoint has behind it."""
+    """Return the records of the epochs that a checkpoint includes."""
     with safe_open(path, framework="pt") as stored:
         return [Epoch(**epoch) for epoch in json.loads(stored.metadata()["history"])]
 

@@ -1,4 +1,4 @@
-"""Windows of sub-words become one row of logits, or one frozen vector, a token."""
+"""The transformer tagger, and contextual features from a frozen transformer."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 Features = npt.NDArray[np.floating]
 
-_FEATURES_VERSION = 1  # raised when the same inputs would give other features
-_MOST_KEPT = 3  # corpora whose features are kept in one folder; those used last
+_FEATURES_VERSION = 1  # raise it when the same inputs would give other features
+_MOST_KEPT = 3  # files of features per folder; the least recently used are deleted
 
 
 class Stopped(Exception):
-    """Someone asked to stop before the features were there."""
+    """Someone asked to stop before the features were computed."""
 
 
 class TransformerTagger(torch.nn.Module):
@@ -45,7 +45,7 @@ class TransformerTagger(torch.nn.Module):
             hidden = self.encoder(
                 input_ids=batch.input_ids, attention_mask=batch.attention_mask
             ).last_hidden_state  # (windows, width, dim)
-        # The mean, the logits and the risk in full: they are cheap, and small differences count.
+        # Mean, logits and risk in float32: they are cheap, and small differences matter.
         logits: Tensor = self.output(self.dropout(pool(hidden.float(), batch)))
         return logits
 
@@ -68,7 +68,7 @@ def contextual_features(
 
     layer: as in `hidden_states`; 0 = the embeddings, num_hidden_layers = the last.
     batch_tokens: the most sub-words read at once, padding included.
-    on_share: hears how much is done, 0 to 1. Raises Stopped when `should_stop` says so.
+    on_share: called with the share that is done, 0 to 1. Raises Stopped if `should_stop` says so.
     """
     _check_layer(encoder, layer)
     features = np.zeros((inputs.token_count, encoder.config.hidden_size), dtype=dtype)
@@ -101,31 +101,31 @@ def features_key(inputs: SubwordInputs, encoder: "PreTrainedModel", layer: int) 
 def cached_features(folder: Path, key: str, compute: Callable[[], Features]) -> Features:
     """Return the features stored under `key`, mapped from disk and read-only.
 
-    They are computed and stored first when they are not there, or the file is damaged.
+    They are computed and stored first if there is no file or the file is damaged.
     """
     return open_features(keep_features(folder, key, compute))
 
 
 def keep_features(folder: Path, key: str, compute: Callable[[], Features]) -> Path:
-    """Return the file that holds the features, computing them when it is not there or damaged.
+    """Return the file with the features; compute them if it is missing or damaged.
 
-    Those of texts that have changed since are deleted: they are large.
+    Files that were not used for long are deleted, because they are large.
     """
     path = folder / f"features-{key}.npy"
     if _mapped(path) is None:
         features = compute()
         with written_whole(path) as out:
             np.save(out, features, allow_pickle=False)
-    with suppress(OSError):  # the folder may be read-only, and the file open elsewhere
+    with suppress(OSError):  # the folder may be read-only, or the file open elsewhere
         path.touch()
         _delete_unused(folder)
     return path
 
 
 def open_features(path: Path) -> Features:
-    """Return the features in a file that `keep_features` named."""
+    """Return the features in a file that `keep_features` returned."""
     stored = _mapped(path)
-    assert stored is not None, f"{path} was written whole and cannot be read"
+    assert stored is not None, f"{path} was just written, but cannot be read"
     return stored
 
 
@@ -138,7 +138,7 @@ def _delete_unused(folder: Path) -> None:
 def _mapped(path: Path) -> Features | None:
     try:
         array: Features = np.load(path, mmap_mode="r", allow_pickle=False)
-    # No file, or not all of an .npy; either way it is made again.
+    # Missing or incomplete; either way it is computed again.
     except (OSError, ValueError, EOFError):
         return None
     return array
@@ -151,7 +151,7 @@ def _check_layer(encoder: "PreTrainedModel", layer: int) -> None:
 
 
 def _buckets(sizes: Ints, batch_tokens: int) -> Iterator[Ints]:
-    """Yield sentence indices, shortest first, as many at once as `batch_tokens` allows."""
+    """Yield groups of sentence indices, shortest first, as large as `batch_tokens` allows."""
     order = np.argsort(sizes, kind="stable")
     start = 0
     while start < len(order):
@@ -173,7 +173,7 @@ def _frozen(encoder: torch.nn.Module) -> Iterator[None]:
 
 
 class _Reached(Exception):
-    """The wanted layer's input is known; the layers after it need not run."""
+    """Carries the input of the wanted layer; the layers after it need not run."""
 
     def __init__(self, hidden: Tensor) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ class _Reached(Exception):
 
 
 def _hidden_layer(encoder: "PreTrainedModel", batch: SubwordBatch, layer: int) -> Tensor:
-    """Return ``hidden_states[layer]``, which is what layer number `layer` reads.
+    """Return ``hidden_states[layer]``, which is the input of layer number `layer`.
 
     Stopping there saves half the time for a middle layer.
     """
@@ -205,7 +205,7 @@ def _hidden_layer(encoder: "PreTrainedModel", batch: SubwordBatch, layer: int) -
 
 
 def _blocks(encoder: "PreTrainedModel") -> torch.nn.ModuleList | None:
-    """Return the encoder's layers, or None where they are not one list (ALBERT shares one)."""
+    """Return the encoder's layers; None if they are not one list (ALBERT shares one layer)."""
     for module in encoder.modules():
         if isinstance(module, torch.nn.ModuleList):
             is_whole = len(module) == encoder.config.num_hidden_layers

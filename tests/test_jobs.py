@@ -461,7 +461,7 @@ def test_an_unforeseen_error_is_one_sentence_too(project, monkeypatch, error, se
         (tiny_request(settings={"tau": 1}), '"tau" is not a setting that can be changed'),
         (tiny_request(settings={"seed": 1}), '"seed" is not a setting that can be changed'),
         (tiny_request(settings={"epochs": "many"}), "epochs: expected int, got 'many'"),
-        (tiny_request(settings={"epochs": 0}), "epochs must be in [1, 100000], got 0"),
+        (tiny_request(settings={"epochs": 0}), "a whole number from 1 to 100,000, got 0"),
         (jobs.CurveRequest(fractions=(0,)), "from 1 to 100; got 0"),
         (jobs.CurveRequest(seeds=()), "none is chosen"),
         (jobs.PredictRequest("20200101-000000-abcd", "mpn"), "this project has no job"),

@@ -26,15 +26,15 @@ def dictionary(*phrases, **options):
 
 
 def named_bits(sentence, *phrases, types=("LOC", "ORG"), **options):
-    """The names of the bits of each token."""
+    """Return the names of the bits that are set for each token."""
     bits = lexicon_bits([sentence.split()], [dictionary(*phrases)], STRICT, types=types, **options)
     names = bit_names(types, **options)
     return [[name for name, bit in zip(names, row, strict=True) if bit] for row in bits]
 
 
 def brute_force_bits(sentences, phrases, options, types, window):
-    """The definition, read aloud: for every token, type and n, is there a phrase around it?"""
-    found = [
+    """Apply the definition: for every token, type and n, is there a phrase around the token?"""
+    tokenized = [
         (text, tokens, name)
         for text, name in phrases
         for tokens in phrase_tokens(text, options, tokens_given=True)
@@ -46,12 +46,12 @@ def brute_force_bits(sentences, phrases, options, types, window):
             for n in range(1, window + 1)
         ]
         for sentence in sentences
-        for matches in [all_matches(sentence, found, options)]
+        for matches in [all_matches(sentence, tokenized, options)]
         for t in range(len(sentence))
     ]
 
 
-def test_bits_say_of_what_length_the_phrase_around_a_token_is():
+def test_bits_tell_the_length_of_the_phrase_around_a_token():
     assert named_bits("in New York", ("New York", "LOC")) == [[], ["LOC of 2"], ["LOC of 2"]]
 
 
@@ -81,7 +81,7 @@ def test_phrases_longer_than_the_window_and_of_other_types_do_not_count():
     ]
 
 
-def test_skipped_hyphens_count_as_tokens_of_the_stretch():
+def test_skipped_hyphens_count_as_tokens_of_the_phrase():
     bits = lexicon_bits(
         [["beta", "-", "blocker"]],
         [dictionary(("beta blocker", "Drug"))],

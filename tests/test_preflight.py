@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from engine.preflight import (
-    Work,
+    TrainingWork,
     check_labels,
     check_priors,
     label_warnings,
@@ -16,7 +16,7 @@ TYPES = ("Chemical", "Disease")
 
 
 def labels(*counts):
-    """So many tokens of class 0, 1, 2."""
+    """Return labels with these numbers of tokens of class 0, 1, 2."""
     return np.repeat(np.arange(len(counts)), counts).astype(np.int16)
 
 
@@ -37,7 +37,7 @@ def test_text_that_is_nearly_all_labeled_is_refused():
 @pytest.mark.parametrize(
     ("values", "total"), [((0.0, 0.2), "0.20"), ((0.6, 0.53), "1.13"), ((-0.1, 0.2), "0.10")]
 )
-def test_priors_that_cannot_be_are_refused(values, total):
+def test_impossible_priors_are_refused(values, total):
     with pytest.raises(InputError, match=rf"Priors must be > 0 and sum to < 1 \(now {total}\)"):
         check_priors(np.array(values))
 
@@ -64,11 +64,19 @@ SETTINGS = Settings(epochs=10, confidence_epochs=4, batch_size=100)
     ("method", "settings", "work"),
     [
         # 250 sentences are 3 batches of at most 100.
-        ("mpn", SETTINGS, Work(10, 30)),
-        ("conf_mpu", SETTINGS, Work(14, 42)),
+        ("mpn", SETTINGS, TrainingWork(10, 30)),
+        ("conf_mpu", SETTINGS, TrainingWork(14, 42)),
         # Two taggers, each trained on 125 sentences: 2 batches.
-        ("conf_mpu", Settings(epochs=10, confidence_epochs=4, confidence_folds=2), Work(18, 46)),
-        ("conf_mpu", Settings(epochs=10, confidence_epochs=4, confidence_seeds=3), Work(22, 66)),
+        (
+            "conf_mpu",
+            Settings(epochs=10, confidence_epochs=4, confidence_folds=2),
+            TrainingWork(18, 46),
+        ),
+        (
+            "conf_mpu",
+            Settings(epochs=10, confidence_epochs=4, confidence_seeds=3),
+            TrainingWork(22, 66),
+        ),
     ],
     ids=["one tagger", "and its confidence", "by folds", "by seeds"],
 )

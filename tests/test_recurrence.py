@@ -1,4 +1,6 @@
-"""The LSTM of our own against torch's: the same values, the same gradients."""
+"""Our LSTM has the same values and gradients as torch's."""
+
+from collections.abc import Callable
 
 import torch
 from hypothesis import given, settings
@@ -7,6 +9,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from engine.recurrence import run_bidirectional
+
+Run = Callable[[nn.LSTM, Tensor, Tensor], Tensor]
 
 
 def torch_hidden(lstm: nn.LSTM, tokens: Tensor, batch_sizes: Tensor) -> Tensor:
@@ -19,16 +23,16 @@ def all_learned(lstm: nn.LSTM, tokens: Tensor, batch_sizes: Tensor) -> Tensor:
     return run_bidirectional(lstm, [tokens], batch_sizes)
 
 
-def outcome(of: object, lstm: nn.LSTM, tokens: Tensor, sizes: Tensor) -> list[Tensor]:
-    """The hidden states, and the gradients of the inputs and of every weight."""
+def outcome(run: Run, lstm: nn.LSTM, tokens: Tensor, sizes: Tensor) -> list[Tensor]:
+    """Return the hidden states, and the gradients of the inputs and of every weight."""
     lstm.zero_grad()
     tokens = tokens.clone().requires_grad_()
-    hidden = of(lstm, tokens, sizes)  # type: ignore[operator]
+    hidden = run(lstm, tokens, sizes)
     weights = torch.linspace(-1, 1, hidden.numel(), dtype=hidden.dtype).view_as(hidden)
     (hidden * weights).sum().backward()
     assert tokens.grad is not None
-    of_weights = [p.grad.clone() for p in lstm.parameters() if p.grad is not None]
-    return [hidden.detach(), tokens.grad, *of_weights]
+    weight_grads = [p.grad.clone() for p in lstm.parameters() if p.grad is not None]
+    return [hidden.detach(), tokens.grad, *weight_grads]
 
 
 @settings(max_examples=30, deadline=None)
@@ -41,8 +45,8 @@ def test_equals_torch_for_sentences_of_any_lengths(lengths: list[int], seed: int
     ours = outcome(all_learned, lstm, tokens, sizes)
     theirs = outcome(torch_hidden, lstm, tokens, sizes)
     assert len(ours) == len(theirs) == 10
-    for mine, expected in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(mine, expected)
+    for own, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(own, expected)
 
 
 def test_gradients_agree_with_finite_differences() -> None:
@@ -60,7 +64,7 @@ def test_a_token_alone_has_no_neighbour() -> None:
     torch.testing.assert_close(all_learned(lstm, tokens, torch.tensor([1])), expected)
 
 
-def test_parts_stand_side_by_side_and_fixed_ones_get_no_gradient() -> None:
+def test_parts_are_side_by_side_and_fixed_ones_get_no_gradient() -> None:
     torch.manual_seed(0)
     lstm = nn.LSTM(5, 4, bidirectional=True).double()
     sizes = torch.tensor([3, 3, 1])
@@ -70,8 +74,8 @@ def test_parts_stand_side_by_side_and_fixed_ones_get_no_gradient() -> None:
     def middle_learned(lstm: nn.LSTM, learned: Tensor, sizes: Tensor) -> Tensor:
         return run_bidirectional(lstm, [tokens[:, :1], learned, tokens[:, 3:]], sizes)
 
-    hidden, of_learned, *of_weights = outcome(middle_learned, lstm, tokens[:, 1:3], sizes)
+    hidden, learned_grad, *weight_grads = outcome(middle_learned, lstm, tokens[:, 1:3], sizes)
     torch.testing.assert_close(hidden, whole[0])
-    torch.testing.assert_close(of_learned, whole[1][:, 1:3])
-    torch.testing.assert_close(of_weights, whole[2:])
+    torch.testing.assert_close(learned_grad, whole[1][:, 1:3])
+    torch.testing.assert_close(weight_grads, whole[2:])
     assert tokens.grad is None

