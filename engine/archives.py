@@ -10,27 +10,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from engine.files import ZIP_DAMAGE, Source, SourceFile, is_zip, write_error
+from engine.files import BLOCK, ZIP_DAMAGE, PathSource, Source, SourceFile, is_zip, write_error
 from engine.settings import LIMITS, Limits
 from engine.text import InputError
-from engine.text_files import PathSource
 
 # What desktops put into archives on their own.
 _CLUTTER = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
 _DRIVE = re.compile("[A-Za-z]:")
-_CHUNK = 1 << 20  # bytes unpacked at a time
 
 
-def unzip(file: SourceFile, limits: Limits = LIMITS) -> list[SourceFile]:
+def unzip(file: SourceFile, limits: Limits | None = None) -> list[SourceFile]:
     """Return the files of an archive, after checking that it is safe to open.
 
     Refused: paths that leave the archive, archives in archives, encrypted members, too many
     members, and members that unpack to more than the limit whatever their header claims.
     """
+    limits = limits or file.limits
     with _opened(file.name, io.BytesIO(file.data)) as archive:
         members = _checked_members(file.name, archive, limits)
         files = [
-            SourceFile(member.filename, b"".join(chunks))
+            SourceFile(member.filename, b"".join(chunks), limits)
             for member, chunks in _contents(file.name, archive, members, limits)
         ]
     for inner in files:
@@ -54,6 +53,10 @@ class Member:
     def size(self) -> int:
         return self.info.file_size
 
+    @property
+    def limits(self) -> Limits:
+        return self.archive.limits
+
     def open(self) -> IO[bytes]:
         path = self.archive.path if isinstance(self.archive, PathSource) else self.archive.open()
         # The archive stays open for as long as its member is read.
@@ -61,11 +64,12 @@ class Member:
             return archive.open(self.info)
 
 
-def packed_members(file: Source, limits: Limits = LIMITS) -> list[Member]:
+def packed_members(file: Source, limits: Limits | None = None) -> list[Member]:
     """Return the files of an archive, still packed, after the checks of `unzip`.
 
     Everything is unpacked once and forgotten, to see that it can be.
     """
+    limits = limits or file.limits
     with file.open() as stream, _opened(file.name, stream) as archive:
         members = _checked_members(file.name, archive, limits)
         for _, chunks in _contents(file.name, archive, members, limits):
@@ -111,7 +115,7 @@ def _contents(
         nonlocal room
         with archive.open(member) as stream:
             # By chunks: asked for much at once, zipfile unpacks it all, whatever the header says.
-            while chunk := stream.read(_CHUNK):
+            while chunk := stream.read(BLOCK):
                 room -= len(chunk)
                 if room < 0:
                     raise InputError(_unpacks_to_too_much(name, limits))

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import dropwhile, islice
 
-from engine.files import SourceFile
+from engine.files import Source
 from engine.settings import ReadOptions
 from engine.text import InputError
-from engine.text_files import ANY_END, Text, held_text
+from engine.text_files import ANY_END, Text, open_text
 
 _DELIMITERS = ("\t", ",", ";", "|")
 _SAMPLE_LINES = 200
@@ -36,13 +36,13 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-def read_table(file: SourceFile, options: ReadOptions, delimiter: str | None = None) -> Table:
+def read_table(file: Source, options: ReadOptions, delimiter: str | None = None) -> Table:
     """Return the rows of `file`, all as wide as its first row.
 
     A row of another width is an error that names its line, or is left out and counted when
     `options.skip_bad_lines` is set. A cell that a quote opens and none closes is an error.
     """
-    reading = TableReading(held_text(file, options.encoding), options, delimiter)
+    reading = TableReading(open_text(file, options.encoding), options, delimiter)
     rows = tuple(reading.rows())
     return Table(rows, reading.delimiter, reading.text.encoding, reading.notes)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from engine.files import SourceFile
+from engine.files import Source
 from engine.settings import ReadOptions
 from engine.text import InputError
-from engine.text_files import NEWLINE, Text, held_text
+from engine.text_files import NEWLINE, Text, open_text
 
 _BEYOND_PYTHON = "nested too deeply, or a number too long"
 _SHOWN_LINES = 5
@@ -31,13 +31,13 @@ class Records:
     notes: tuple[str, ...] = ()
 
 
-def read_records(file: SourceFile, options: ReadOptions) -> Records:
+def read_records(file: Source, options: ReadOptions) -> Records:
     """Return the records of a JSON list, a single JSON value, or one JSON value a line.
 
     A line that is not JSON is an error that names it, or is left out and counted when
     `options.skip_bad_lines` is set.
     """
-    reading = RecordReading(held_text(file, options.encoding), options)
+    reading = RecordReading(open_text(file, options.encoding), options)
     items = tuple(reading.records())
     return Records(items, reading.text.encoding, reading.notes)
 

@@ -12,15 +12,16 @@ from functools import partial
 from pathlib import Path
 
 from engine.archives import packed_members
-from engine.files import TEXT_EXTENSIONS, Source, is_zip, read_source
+from engine.files import TEXT_EXTENSIONS, Source, is_zip, open_source
 from engine.formats import FORMATS, brat
 from engine.formats.detection import detect_format
 from engine.formats.drafts import Draft, Reading, Totals
 from engine.formats.ids import IdBook
+from engine.formats.pairing import extension
 from engine.formats.reading import check_places, group_files, with_id, with_rename_note
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, FileReport, InputError
-from engine.text_files import path_source, read_whole, stored_text
+from engine.text_files import open_text
 
 _ODD = re.compile(r"[\r\n\t|]")
 _TEXTS = frozenset(TEXT_EXTENSIONS.split()) - {".ann", ".zip"}
@@ -90,7 +91,7 @@ def open_stream(paths: Iterable[str | Path], options: ReadOptions | None = None)
     size; others (JSON that is one list, archives of brat files, a .txt that is one document) are
     held one at a time, within the limits of an upload.
     """
-    return stream_sources([_source(path) for path in paths], options)
+    return stream_sources([open_source(path) for path in paths], options)
 
 
 def stream_sources(sources: Iterable[Source], options: ReadOptions | None = None) -> DocumentStream:
@@ -99,11 +100,6 @@ def stream_sources(sources: Iterable[Source], options: ReadOptions | None = None
     if not groups:
         raise InputError("no files were given")
     return DocumentStream([_part(group, options or ReadOptions()) for group in groups])
-
-
-def _source(path: str | Path) -> Source:
-    # A pipe can be read only once, so what comes out of it is kept.
-    return path_source(path) if Path(path).is_file() else read_source(path)
 
 
 def _book_of_all(parts: "list[_Part]") -> IdBook:
@@ -167,17 +163,17 @@ def _part(group: list[Source], options: ReadOptions) -> _Part:
     first = group[0]
     if len(group) == 2:
         text_file, ann_file = group
-        return _whole(lambda: brat.read_pair(read_whole(text_file), read_whole(ann_file), options))
+        return _whole(lambda: brat.read_pair(text_file, ann_file, options))
     if is_zip(first):
-        return _whole(lambda: brat.read(read_whole(first), options))
-    if Path(first.name).suffix.lower() not in _TEXTS:
+        return _whole(lambda: brat.read(first, options))
+    if extension(first) not in _TEXTS:
         detect_format(first, options)  # says why it cannot be read
-    text = stored_text(first, options.encoding)
+    text = open_text(first, options.encoding)
     format = FORMATS[detect_format(first, options, text)]
     read = format.read
     assert read is not None
     if format.reading is None:
-        return _whole(lambda: read(read_whole(first), options))
+        return _whole(lambda: read(first, options))
     try:
         part = _look_through(partial(format.reading, text, options))
     except InputError:
@@ -187,7 +183,7 @@ def _part(group: list[Source], options: ReadOptions) -> _Part:
         if format.name != "tokens" or not part.totals.renamed:
             return part
     # Rows of one document that are not together, which may look like faults.
-    return _whole(lambda: read(read_whole(first), options))
+    return _whole(lambda: read(first, options))
 
 
 def _whole(read: Callable[[], Corpus]) -> _Part:

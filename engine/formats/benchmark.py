@@ -6,9 +6,8 @@ from typing import IO
 
 import numpy as np
 
-from engine.files import SourceFile, decode
+from engine.files import Source
 from engine.formats.contract import Format, Overview, Pairs, WriteOptions, WriteReport, whole_writer
-from engine.formats.plain_text import decode_text
 from engine.formats.tagging import (
     ColumnCounts,
     FitCounts,
@@ -29,6 +28,7 @@ from engine.text import (
     spans_from_tags,
     tags_from_spans,
 )
+from engine.text_files import Text, open_text
 from engine.tokenization import make_tokenized_document
 
 _LARGEST_CLASS = 999
@@ -40,11 +40,11 @@ Columns = tuple[list[list[str]], list[list[str]], list[list[int]]]
 # ---- reading --------------------------------------------------------------------------------
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
+def read(file: Source, options: ReadOptions) -> Corpus:
     """Return the file as one document: its tags are gold, its class numbers the dictionary's."""
-    decoded = decode_text(file, options)
-    tokens, tags, classes = _parse(file.name, decoded.text)
-    document = make_tokenized_document(file.stem, tokens)
+    text = open_text(file, options.encoding)
+    tokens, tags, classes = _parse(text)
+    document = make_tokenized_document(text.stem, tokens)
     types, notes = _types(tags, classes)
     entities: list[Entity] = []
     for i, sentence in enumerate(document.sentences):
@@ -55,26 +55,27 @@ def read(file: SourceFile, options: ReadOptions) -> Corpus:
     report = FileReport(
         name=file.name,
         format="benchmark",
-        encoding=decoded.encoding,
+        encoding=text.encoding,
         delimiter=" ",
         documents=1,
         entities=len(entities),
-        notes=(*decoded.notes, *notes),
+        notes=(*text.notes, *notes),
     )
     return Corpus((document,), {document.id: tuple(entities)}, (report,))
 
 
-def read_columns(file: SourceFile) -> Columns:
+def read_columns(file: Source) -> Columns:
     """Return tokens, tags and class numbers, each by sentence."""
-    return _parse(file.name, decode(file).text)
+    return _parse(open_text(file))
 
 
-def _parse(name: str, text: str) -> Columns:
+def _parse(text: Text) -> Columns:
+    name = text.name
     tokens: list[list[str]] = [[]]
     tags: list[list[str]] = [[]]
     classes: list[list[int]] = [[]]
     known: set[tuple[str, str]] = set()  # checked once each: files have many lines, few tags
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+    for number, line in enumerate(text.whole().replace("\r\n", "\n").split("\n"), start=1):
         cells = line.split(" ")
         if len(cells) == 3 and cells[0]:
             token, tag, label = cells

@@ -12,7 +12,8 @@ from typing import IO
 from urllib.parse import quote, unquote
 
 from engine.archives import unzip
-from engine.files import Decoded, SourceFile, decode
+from engine.encoding import Decoded, decode
+from engine.files import Source, SourceFile, read_whole
 from engine.formats.contract import (
     Format,
     Overview,
@@ -24,6 +25,7 @@ from engine.formats.contract import (
 )
 from engine.formats.drafts import Faults, Totals
 from engine.formats.ids import unique_ids
+from engine.formats.pairing import pair_files
 from engine.formats.plain_text import parse_lines, split_lines
 from engine.formats.tagging import written_name
 from engine.settings import ReadOptions
@@ -34,33 +36,36 @@ _ENTITY_LINE = re.compile(r"T\S*\t(\S+) (\d{1,15} \d{1,15}(?:;\d{1,15} \d{1,15})
 _FRAGMENT = re.compile(r"[^\r\n]*[^\s][^\r\n]*")  # what lies between line breaks, unless blank
 _CONFIGURATION = "[entities]\n{}\n\n[relations]\n\n[events]\n\n[attributes]\n"
 _SKIPPED = "relations, events, attributes and notes skipped"
+_NO_TEXT = ".ann files left out: no .txt file of the same name"
 _SPLIT = "entities left out: in pieces with other words between"
 
 
 # ---- reading --------------------------------------------------------------------------------
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
+def read(file: Source, options: ReadOptions) -> Corpus:
     """Return the documents of a zip archive of .txt and .ann files."""
-    return read_zip(unzip(file), options, name=file.name)
+    return read_zip(unzip(read_whole(file)), options, name=file.name)
 
 
-def read_pair(text_file: SourceFile, ann_file: SourceFile, options: ReadOptions) -> Corpus:
+def read_pair(text_file: Source, ann_file: Source, options: ReadOptions) -> Corpus:
     """Return the document of one .txt file with the entities of its .ann file."""
-    return _read(text_file.name, [(text_file, ann_file)], options, Counter())
+    pair = (read_whole(text_file), read_whole(ann_file))
+    return _read(text_file.name, [pair], options, Counter())
 
 
 def read_zip(
     members: list[SourceFile], options: ReadOptions, *, name: str = "brat files"
 ) -> Corpus:
-    """Return a document for each .txt file, annotated when an .ann file of its name is there."""
-    texts = {_base(m): m for m in members if m.extension == ".txt"}
-    annotations = {_base(m): m for m in members if m.extension == ".ann"}
-    if not texts:
-        raise InputError(f"{name} holds no .txt file. brat keeps one beside each .ann file: add it")
+    """Return one document per .txt file, annotated if there is an .ann file of the same name."""
+    pairs: list[tuple[SourceFile, SourceFile | None]] = []
     counts: Counter[str] = Counter()
-    counts[".ann files left out: no .txt file of the same name"] = len(annotations.keys() - texts)
-    pairs = [(text, annotations.get(base)) for base, text in texts.items()]
+    for group in pair_files(members, key=_base):
+        if group[0].extension == ".txt":
+            pairs.append((group[0], group[1] if len(group) == 2 else None))
+        counts[_NO_TEXT] += group[0].extension == ".ann"
+    if not pairs:
+        raise InputError(f"{name} holds no .txt file. brat keeps one beside each .ann file: add it")
     return _read(name, pairs, options, counts)
 
 

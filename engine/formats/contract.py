@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import IO
 
-from engine.files import SourceFile
+from engine.files import Source
 from engine.formats.drafts import Reading, read_drafts
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity
-from engine.text_files import Text, held_text
+from engine.text_files import Text, open_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Overview:
     lost: int = 0  # entities whose document is not there
 
 
-Reader = Callable[[SourceFile, ReadOptions], Corpus]
+Reader = Callable[[Source, ReadOptions], Corpus]
 Opener = Callable[[Text, ReadOptions], Reading]
 Writer = Callable[[Corpus, IO[bytes], WriteOptions], WriteReport]
 EachWriter = Callable[[Pairs, IO[bytes], WriteOptions, Overview], WriteReport]
@@ -67,8 +67,8 @@ class Format:
 def whole_reader(reading: Opener) -> Reader:
     """Return the reader of a format that makes one corpus of all drafts of a file."""
 
-    def read(file: SourceFile, options: ReadOptions) -> Corpus:
-        return read_drafts(reading(held_text(file, options.encoding), options))
+    def read(file: Source, options: ReadOptions) -> Corpus:
+        return read_drafts(reading(open_text(file, options.encoding), options))
 
     return read
 

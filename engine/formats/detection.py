@@ -5,14 +5,15 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, TypeGuard
 
 from engine.delimited import file_delimiter
-from engine.files import TEXT_EXTENSIONS, Source, SourceFile, decode
+from engine.encoding import decode
+from engine.files import TEXT_EXTENSIONS, Source, SourceFile, read_head, read_whole
+from engine.formats.pairing import extension, stem
 from engine.settings import ReadOptions
 from engine.text import InputError
-from engine.text_files import NEWLINE, Text, held_text, read_head, read_whole, text_of
+from engine.text_files import NEWLINE, Text, open_text, text_of
 
 _HEAD_BYTES = 200_000
 _PUBTATOR_LINE = re.compile(r"[^|\t\n]+\|[ta]\|")
@@ -29,35 +30,35 @@ def detect_format(
 
     `text` is that of the file, where it has been opened already.
     """
-    extension = Path(file.name).suffix.lower()
-    if extension in (".csv", ".tsv"):
+    ending = extension(file)
+    if ending in (".csv", ".tsv"):
         return _table_format(file.name, _head(file, options, text))
-    if extension in (".jsonl", ".json"):
+    if ending in (".jsonl", ".json"):
         return _json_format(_head(file, options, text))
-    if extension in _CONLL_EXTENSIONS:
+    if ending in _CONLL_EXTENSIONS:
         head = _head(file, options, text)
         return "benchmark" if _all_lines(head, _BENCHMARK_LINE) else "conll"
-    if extension == ".pubtator":
+    if ending == ".pubtator":
         return "pubtator"
-    if extension == ".txt":
+    if ending == ".txt":
         return _text_format(_head(file, options, text))
-    if extension == ".ann":
+    if ending == ".ann":
         raise InputError(
             f"{file.name} is brat's annotation of a text that is not here. "
-            f"Give {Path(file.name).stem}.txt with it, or zip both"
+            f"Give {stem(file)}.txt with it, or zip both"
         )
     decode(read_whole(file))  # says so when it is a Word file, an image, an archive
-    if extension == ".zip":
+    if ending == ".zip":
         raise InputError(f"{file.name} is not a zip archive. Zip the files again")
-    ending = f'ending in "{extension}"' if extension else "without an ending"
-    raise InputError(f"{file.name}: files {ending} are not known. Supported: {TEXT_EXTENSIONS}")
+    which = f'ending in "{ending}"' if ending else "without an ending"
+    raise InputError(f"{file.name}: files {which} are not known. Supported: {TEXT_EXTENSIONS}")
 
 
-def column_names(file: SourceFile, options: ReadOptions | None = None) -> list[str]:
+def column_names(file: Source, options: ReadOptions | None = None) -> list[str]:
     """Return the columns of a CSV or TSV file, or the keys of a JSON file's first record."""
-    if file.extension in (".csv", ".tsv"):
+    if extension(file) in (".csv", ".tsv"):
         return _header(file.name, _head(file, options))
-    if file.extension in (".jsonl", ".json"):
+    if extension(file) in (".jsonl", ".json"):
         first = next(_records(_head(file, options)), None)
         return list(first) if isinstance(first, dict) else []
     return []
@@ -78,7 +79,7 @@ def _head(file: Source, options: ReadOptions | None, text: Text | None = None) -
         return decode(SourceFile(file.name, data), encoding).text.removeprefix("\ufeff")
     except InputError:
         # A long first line was cut inside a character; the whole file decides.
-        text = text or held_text(read_whole(file), encoding)
+        text = text or open_text(file, encoding)
         return _first_characters(text, _HEAD_BYTES)
 
 

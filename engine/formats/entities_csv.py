@@ -7,7 +7,7 @@ from functools import partial
 from typing import IO
 
 from engine.delimited import find_column
-from engine.files import SourceFile
+from engine.files import Source
 from engine.formats.contract import (
     Format,
     Overview,
@@ -117,7 +117,7 @@ def _has_score(entity: Entity) -> bool:
 # ---- reading --------------------------------------------------------------------------------
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
+def read(file: Source, options: ReadOptions) -> Corpus:
     """Return the entities of `file` by document id, without documents: their text is elsewhere."""
     table = read_guarded_table(file, options)
     header = table.rows[0].cells

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TypeVar
 
-from engine.files import Decoded, SourceFile, decode
 from engine.formats.contract import Format, whole_reader
 from engine.formats.drafts import Draft, Faults, Totals
 from engine.settings import ReadOptions
@@ -46,12 +45,6 @@ class TextReading:
 
 
 read = whole_reader(TextReading)
-
-
-def decode_text(file: SourceFile, options: ReadOptions) -> Decoded:
-    """Return the text of `file` without the byte order mark that a named encoding leaves there."""
-    decoded = decode(file, options.encoding)
-    return Decoded(decoded.text.removeprefix("\ufeff"), decoded.encoding, decoded.notes)
 
 
 def split_lines(text: str) -> list[str]:

@@ -9,13 +9,13 @@ from functools import partial
 from typing import IO
 
 from engine.delimited import Row, Table, TableReading, find_column, find_delimiter
-from engine.files import SourceFile
+from engine.files import Source
 from engine.formats.contract import Format, WriteOptions, whole_reader
 from engine.formats.drafts import Draft, Totals
 from engine.formats.plain_text import plain_lines
 from engine.settings import ReadOptions
 from engine.text import FileReport, InputError
-from engine.text_files import Text, held_text
+from engine.text_files import Text, open_text
 from engine.tokenization import make_document
 
 TEXT_COLUMNS = ("text", "sentence", "body", "abstract", "content", "document", "note")
@@ -118,9 +118,9 @@ def named_column(name: str, header: tuple[str, ...], asked: str) -> int:
     return column
 
 
-def read_guarded_table(file: SourceFile, options: ReadOptions) -> Table:
+def read_guarded_table(file: Source, options: ReadOptions) -> Table:
     """Return the rows of `file`, without the formula guards of a file written for Excel."""
-    table = GuardedTable(held_text(file, options.encoding), options)
+    table = GuardedTable(open_text(file, options.encoding), options)
     rows = tuple(table.rows())
     return Table(rows, table.delimiter, table.text.encoding, table.notes)
 
