@@ -14,23 +14,37 @@ import unicodedata
 import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
-from engine.files import SourceFile, read_source, written_whole
+from engine.files import (
+    GivenFile,
+    path_source,
+    read_blocks,
+    read_whole,
+    refuse_large,
+    write_error,
+    written_whole,
+)
 from engine.project_store import moment, now, set_fact, touch
 from engine.settings import LIMITS, ReadOptions
 from engine.text import Corpus, InputError
 
 TEXT, GOLD = "text", "gold"  # roles, and the folders they are kept in
 CACHE = "cache"
+# Files given at the command line may be larger than an upload, and archives unpack to as much.
+IMPORT_LIMITS = replace(
+    LIMITS,
+    file_mb=LIMITS.import_mb,
+    zip_unpacked_mb=max(LIMITS.import_mb, LIMITS.zip_unpacked_mb),
+)
 _ID = re.compile("[0-9a-f]{12}")
 _FOLDERS = re.compile(r"[/\\]")
 _OPTIONS = frozenset(field.name for field in fields(ReadOptions))
-_MANY = 20  # files; more are brought to the disk together, not one by one
-_LEFTOVER_SECONDS = 3600  # nobody takes longer between writing a file and naming it
+_MANY = 20  # files; more are synced together, not one by one
+_LEFTOVER_SECONDS = 24 * 3600  # nobody takes longer to read a file that was copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,54 +101,69 @@ def safe_name(name: str) -> str:
     return ".".join(part for part in parts if part) or "file"
 
 
-# ---- from uploads to records ----------------------------------------------------------------
+# ---- from given files to stored ones --------------------------------------------------------
 
 
-def checked(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Return the files under clean names; InputError for none, or for one over the limit."""
+def checked(files: Sequence[GivenFile]) -> list[GivenFile]:
+    """Return the files under clean names; InputError if there is none, or one is too large."""
     if not files:
         raise InputError("no files were given")
     for file in files:
-        if len(file.data) > LIMITS.file_mb * 1_000_000:
-            raise InputError(
-                f"{file.name} is {len(file.data) / 1e6:,.0f} MB; the limit is {LIMITS.file_mb} MB "
-                "a file. Split it into smaller files"
-            )
-    return [SourceFile(clean_name(file.name), file.data) for file in files]
+        refuse_large(file.name, file.size, file.limits)
+    return [replace(file, name=clean_name(file.name)) for file in files]
 
 
-def units_of(files: Sequence[SourceFile]) -> list[list[SourceFile]]:
-    """Return the files by what is read together: a .ann with its .txt, any other file alone."""
-    stems = {file.stem for file in files if file.extension == ".ann"}
-    pairs: dict[str, list[SourceFile]] = {}
-    units: list[list[SourceFile]] = []
-    for file in files:
-        if file.extension in (".txt", ".ann") and file.stem in stems:
-            if file.stem not in pairs:
-                units.append(pairs.setdefault(file.stem, []))
-            pairs[file.stem].append(file)
-        else:
-            units.append([file])
-    return units
-
-
-def make_records(
-    files: Sequence[SourceFile], corpus: Corpus, unit: str, role: str, options: ReadOptions
+def store_files(
+    folder: Path, files: Sequence[GivenFile], unit: str, role: str, options: ReadOptions
 ) -> list[StoredFile]:
-    """Return what is to be known about the files of a unit; the first carries the counts."""
-    at = moment(now())
-    counts = (
-        len(corpus.documents),
-        sum(len(document.sentences) for document in corpus.documents),
-        sum(len(sentence.tokens) for sentence in corpus.sentences),
+    """Copy files that are read together into the project, and return their records.
+
+    They are copied in blocks and hashed on the way, so that a large one is never held in memory.
+    The caller syncs the copies (`sync`) before a row names them.
+    """
+    added_at = moment(now())
+    stored: list[StoredFile] = []
+    for file in files:
+        id = uuid.uuid4().hex[:12]
+        record = StoredFile(id, file.name, 0, added_at, options, 0, 0, 0, role, unit)
+        digest, size = hashlib.sha256(), 0
+        try:
+            with written_whole(folder / record.path, is_synced=False) as out:
+                for block in read_blocks(file):
+                    out.write(block)
+                    digest.update(block)
+                    size += len(block)
+        except InputError:
+            remove_bytes(folder, stored)
+            raise
+        stored.append(replace(record, bytes=size, sha256=digest.hexdigest()))
+    return stored
+
+
+def sync(folder: Path, stored: Sequence[StoredFile]) -> None:
+    """Return when the copies are on disk, so that a power failure cannot lose them."""
+    if len(stored) > _MANY and hasattr(os, "sync"):
+        os.sync()
+        return
+    for record in stored:
+        path = folder / record.path
+        try:
+            with open(path, "rb+") as copy:
+                os.fsync(copy.fileno())
+        except OSError as error:
+            raise write_error(path, error) from error
+
+
+def with_counts(stored: Sequence[StoredFile], corpus: Corpus) -> list[StoredFile]:
+    """Return the records of files that are read together; the first carries their counts."""
+    first, *others = stored
+    counted = replace(
+        first,
+        documents=len(corpus.documents),
+        sentences=sum(len(document.sentences) for document in corpus.documents),
+        tokens=sum(len(sentence.tokens) for sentence in corpus.sentences),
     )
-    return [
-        StoredFile(
-            uuid.uuid4().hex[:12], file.name, len(file.data), at, options,
-            *((0, 0, 0) if i else counts), role, unit, hashlib.sha256(file.data).hexdigest(),
-        )
-        for i, file in enumerate(files)
-    ]  # fmt: skip
+    return [counted, *others]
 
 
 def new_batch() -> str:
@@ -145,19 +174,10 @@ def new_batch() -> str:
 # ---- bytes ----------------------------------------------------------------------------------
 
 
-def store_bytes(folder: Path, pairs: Sequence[tuple[StoredFile, SourceFile]]) -> None:
-    """Write the files to their places; all are on disk when this returns."""
-    are_many = len(pairs) > _MANY and hasattr(os, "sync")
-    for record, file in pairs:
-        with written_whole(folder / record.path, is_synced=not are_many) as out:
-            out.write(file.data)
-    if are_many:
-        os.sync()
-
-
-def load_source(folder: Path, record: StoredFile) -> SourceFile:
-    """Return a stored file as it was uploaded."""
-    return SourceFile(record.name, read_source(folder / record.path).data)
+def load_source(folder: Path, record: StoredFile) -> GivenFile:
+    """Return a stored file under its own name; one too large for an upload stays on disk."""
+    source = path_source(folder / record.path, IMPORT_LIMITS, record.name)
+    return read_whole(source) if source.size <= LIMITS.file_mb * 1_000_000 else source
 
 
 def remove_bytes(folder: Path, gone: Iterable[StoredFile]) -> None:

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from engine import project_store as store
 from engine.corpus_cache import load_corpora, load_ids, reader_version, store_corpora
-from engine.files import SourceFile
+from engine.files import GivenFile, Source, SourceFile
 from engine.formats import read_corpus
 from engine.formats.ids import unique_ids
+from engine.formats.pairing import pair_files
 from engine.formats.reading import with_id
 from engine.project_files import (
     CACHE,
@@ -27,14 +28,14 @@ from engine.project_files import (
     delete_records,
     insert_records,
     load_source,
-    make_records,
     new_batch,
     note_change,
     records,
     remove_bytes,
-    store_bytes,
+    store_files,
     sweep,
-    units_of,
+    sync,
+    with_counts,
 )
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, FileReport, InputError
@@ -66,10 +67,7 @@ def read_batch(folder: Path, batch: Sequence[StoredFile]) -> list[Unit]:
     units, path = _units(batch), cache_path(folder, batch)
     corpora = load_corpora(path)
     if corpora is None or len(corpora) != len(units):
-        corpora = [
-            read_corpus([load_source(folder, file) for file in unit], unit[0].options)
-            for unit in units
-        ]
+        corpora = [read_stored(folder, unit) for unit in units]
         store_corpora(corpora, path)
     return [Unit(unit, corpus) for unit, corpus in zip(units, corpora, strict=True)]
 
@@ -96,29 +94,79 @@ def tidy(folder: Path, *stale: Path) -> None:
 # ---- adding and removing --------------------------------------------------------------------
 
 
-def add_text(folder: Path, files: Sequence[SourceFile], options: ReadOptions) -> list[str]:
-    """Keep the files and return what was noted about them; nothing changes when one is bad."""
-    with store.reading(folder) as db:
-        held = {_identity(file) for file in records(db, TEXT)}
-    batch, notes = new_batch(), []
-    units: list[Unit] = []
-    pairs: list[tuple[StoredFile, SourceFile]] = []
-    for number, given in enumerate(units_of(checked(files))):
-        corpus = read_corpus(given, options)
-        unit = Unit(make_records(given, corpus, f"{batch}-{number}", TEXT, options), corpus)
-        if held.issuperset(map(_identity, unit.files)):
-            notes.append(f"{given[0].name} is in the project already; it was not added again")
-            continue
-        held.update(map(_identity, unit.files))
-        units.append(unit)
-        pairs += zip(unit.files, given, strict=True)
+def read_units(files: Sequence[GivenFile], options: ReadOptions) -> list[Corpus]:
+    """Return what `add_text` would add, one corpus per unit, for a look before they are saved."""
+    return [read_corpus(unit, options) for unit in pair_files(checked(files))]
+
+
+def add_text(
+    folder: Path,
+    files: Sequence[GivenFile],
+    options: ReadOptions,
+    read: Sequence[Corpus] | None = None,
+) -> list[str]:
+    """Add the files and return notes about them; if one is bad, nothing changes.
+
+    `read` is what `read_units` returned for the same files and options. With it, they are not split
+    and tokenized again.
+    """
+    given = pair_files(checked(files))
+    if read is not None and len(read) != len(given):
+        raise ValueError(f"{len(given)} units were given, {len(read)} were read")
+    copied: list[StoredFile] = []
+    try:
+        units, notes = _copy_and_read(folder, given, options, read, copied)
+        if units:
+            sync(folder, copied)
+            added = [file for unit in units for file in unit.files]
+            store_corpora([unit.corpus for unit in units], cache_path(folder, added))
+            notes += _insert(folder, units)
+    except InputError:
+        remove_bytes(folder, copied)
+        raise
     if units:
-        store_bytes(folder, pairs)
-        added = [file for unit in units for file in unit.files]
-        store_corpora([unit.corpus for unit in units], cache_path(folder, added))
-        notes += _insert(folder, units)
         tidy(folder)
     return notes
+
+
+def _copy_and_read(
+    folder: Path,
+    given: Sequence[Sequence[GivenFile]],
+    options: ReadOptions,
+    read: Sequence[Corpus] | None,
+    copied: list[StoredFile],
+) -> tuple[list[Unit], list[str]]:
+    """Copy the files into the project (noted in `copied`) and read those that are new to it."""
+    with store.reading(folder) as db:
+        known = {_identity(file) for file in records(db, TEXT)}
+    batch, notes = new_batch(), []
+    units: list[Unit] = []
+    for number, files in enumerate(given):
+        stored = store_files(folder, files, f"{batch}-{number}", TEXT, options)
+        if known.issuperset(map(_identity, stored)):
+            remove_bytes(folder, stored)
+            notes.append(f"{files[0].name} is in the project already; it was not added again")
+            continue
+        copied += stored
+        known.update(map(_identity, stored))
+        corpus = read[number] if read is not None else read_stored(folder, stored, files)
+        units.append(Unit(with_counts(stored, corpus), corpus))
+    return units, notes
+
+
+def read_stored(
+    folder: Path, stored: Sequence[StoredFile], given: Sequence[GivenFile] = ()
+) -> Corpus:
+    """Return what files that are read together hold.
+
+    They are read from the project's own copies, which nobody changes meanwhile, unless the bytes of
+    all of them are in memory already.
+    """
+    held = [file for file in given if isinstance(file, SourceFile)]
+    sources: Sequence[Source] = held
+    if len(held) < len(stored):
+        sources = [load_source(folder, record) for record in stored]
+    return read_corpus(sources, stored[0].options)
 
 
 def remove_text(folder: Path, file_id: str) -> None:

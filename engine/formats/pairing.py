@@ -43,9 +43,7 @@ def pair_files(files: Iterable[F], key: Callable[[F], Hashable] = stem) -> list[
     return groups
 
 
-def _by_key(
-    files: Iterable[F], kind: str, key: Callable[[F], Hashable]
-) -> dict[Hashable, list[F]]:
+def _by_key(files: Iterable[F], kind: str, key: Callable[[F], Hashable]) -> dict[Hashable, list[F]]:
     by_key: dict[Hashable, list[F]] = {}
     for file in files:
         if extension(file) == kind:

@@ -73,19 +73,20 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     columns = uploads.columns(files, ReadOptions())
     options = reading.file_options(columns, key)
     try:
-        found = uploads.gold_preview(files, options, project)
+        preview = uploads.gold_preview(files, options, project)
     except InputError as error:
         reading.show_fault(error, columns, key, UPLOADER)
         return
-    show_aligned(found, f"{key}_table")
-    if found.notes:
-        st.html(bullets(found.notes))
+    gold = preview.aligned
+    show_aligned(gold, f"{key}_table")
+    if gold.notes:
+        st.html(bullets(gold.notes))
     with st.container(horizontal=True):
         if st.button("Save as gold", key=f"{key}_save", type="primary"):
             with parts.explained(), st.spinner("Saving"):
-                project.set_gold(files.load(), options)
+                project.set_gold(files.load(), options, preview.corpus)
                 current.empty_uploader(UPLOADER)
-                current.say(f"Saved gold for {parts.plural(len(found.entities), 'document')}.")
+                current.say(f"Saved gold for {parts.plural(len(gold.entities), 'document')}.")
                 st.rerun()
         reading.discard_button(key, UPLOADER)
 

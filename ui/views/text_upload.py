@@ -123,7 +123,7 @@ def save(
     """Add the files to the project, say so, and begin anew."""
     before = len(project.text_files())
     with st.spinner("Saving"):
-        notes = project.add_text(files.load(), options)
+        notes = project.add_text(files.load(), options, preview.units)
     if added := len(project.text_files()) - before:
         sentences = parts.plural(preview.figures.sentences, "sentence")
         current.say(f"Saved {parts.plural(added, 'file')} with {sentences}.")
