@@ -61,8 +61,8 @@ class Encoding:
 
 def decode(file: SourceFile, encoding: str | None = None) -> Decoded:
     """Return the text of a file, line endings kept; `find_encoding` says how it is decoded."""
-    found = find_encoding(file, encoding)
-    return Decoded(file.data.decode(found.codec), found.name, found.notes)
+    known = find_encoding(file, encoding)
+    return Decoded(file.data.decode(known.codec), known.name, known.notes)
 
 
 def find_encoding(source: Source, encoding: str | None = None) -> Encoding:

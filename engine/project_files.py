@@ -1,7 +1,7 @@
-"""A project's own copies of uploaded files, byte for byte, and what is known about them.
+"""Keep a project's own copies of the files given to it, byte for byte, and records about them.
 
-Bytes are written under a name that nothing refers to yet, then a row names them: a process that
-is killed in between leaves a file that `sweep` deletes later, and the project as it was.
+A file is copied first, and then a row names it. A process that is killed in between leaves the
+project as it was, and a file that `sweep` deletes later.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ from engine.project_store import moment, now, set_fact, touch
 from engine.settings import LIMITS, ReadOptions
 from engine.text import Corpus, InputError
 
-TEXT, GOLD = "text", "gold"  # roles, and the folders they are kept in
+TEXT, GOLD = "text", "gold"  # roles of files, and the names of their folders
 CACHE = "cache"
 # Files given at the command line may be larger than an upload, and archives unpack to as much.
 IMPORT_LIMITS = replace(
@@ -49,10 +49,10 @@ _LEFTOVER_SECONDS = 24 * 3600  # nobody takes longer to read a file that was cop
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """An uploaded file as the project keeps it."""
+    """A file as the project keeps it."""
 
     id: str
-    name: str  # as uploaded, folders and control characters taken off
+    name: str  # as given, without folders and control characters
     bytes: int
     added_at: datetime
     options: ReadOptions
@@ -60,18 +60,18 @@ class StoredFile:
     sentences: int
     tokens: int
     role: str = TEXT
-    unit: str = ""  # "batch-number"; files that are read together share it: a .txt and its .ann
+    unit: str = ""  # "batch-number"; shared by files that are read together: a .txt and its .ann
     sha256: str = ""
-    renamed: tuple[tuple[str, str], ...] = ()  # ids that other files had: (in the file, here)
+    renamed: tuple[tuple[str, str], ...] = ()  # ids other files used: (in the file, here)
 
     @property
     def batch(self) -> str:
-        """Files that were added together share it."""
+        """The name shared by files that were added together."""
         return self.unit.partition("-")[0]
 
     @property
     def path(self) -> str:
-        """Where its bytes are, inside the project's folder."""
+        """The place of its bytes inside the project's folder."""
         return f"{self.role}/{self.id}-{safe_name(self.name)}"
 
 
@@ -79,7 +79,7 @@ class StoredFile:
 
 
 def clean_name(name: str) -> str:
-    """Return a file's name without its folders and without what cannot be shown.
+    """Return a file's name without folders and characters that cannot be shown.
 
     >>> clean_name("C:\\\\notes\\\\day\\x00 1.txt"), clean_name("")
     ('day 1.txt', 'file')
@@ -90,7 +90,7 @@ def clean_name(name: str) -> str:
 
 
 def safe_name(name: str) -> str:
-    """Return a name that any file system takes and that still tells what the file is.
+    """Return a readable name that any file system accepts.
 
     >>> safe_name("../../étude <1>.TXT"), safe_name("..")
     ('etude_1.TXT', 'file')
@@ -181,16 +181,16 @@ def load_source(folder: Path, record: StoredFile) -> GivenFile:
 
 
 def remove_bytes(folder: Path, gone: Iterable[StoredFile]) -> None:
-    """Delete files that no row names any more; what cannot be deleted only takes room."""
+    """Delete files that no row names; one that cannot be deleted only takes up space."""
     for record in gone:
         with suppress(OSError):
             (folder / record.path).unlink()
 
 
 def sweep(folder: Path, kept: set[Path]) -> None:
-    """Delete old files of text, gold and cache that are not to be kept: what a killed process left.
+    """Delete old files of text, gold and cache that are not in `kept`: a killed process left them.
 
-    Young ones stay, as another process may be about to name them.
+    Recent ones stay, since another process may be about to name them.
     """
     too_young = time.time() - _LEFTOVER_SECONDS
     for name in (TEXT, GOLD, CACHE):
@@ -210,7 +210,7 @@ def records(db: sqlite3.Connection, role: str) -> list[StoredFile]:
 
 
 def insert_records(db: sqlite3.Connection, added: Sequence[StoredFile]) -> None:
-    """Name files whose bytes are in place."""
+    """Add rows for files whose bytes are in place."""
     db.executemany(
         "INSERT INTO files (id, role, unit, name, bytes, sha256, options, renamed, documents, "
         "sentences, tokens, added_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -226,18 +226,18 @@ def insert_records(db: sqlite3.Connection, added: Sequence[StoredFile]) -> None:
 
 
 def delete_records(db: sqlite3.Connection, gone: Sequence[StoredFile]) -> None:
-    """Name these files no more."""
+    """Delete the rows of these files."""
     db.executemany("DELETE FROM files WHERE id = ?", [(record.id,) for record in gone])
 
 
 def note_change(db: sqlite3.Connection, role: str) -> None:
-    """Store the key of a role's files, so that asking for it costs nothing."""
+    """Store the key of a role's files, so that reading it costs nothing."""
     set_fact(db, f"{role}_key", content_key(records(db, role)))
     touch(db)
 
 
 def content_key(files: Iterable[StoredFile]) -> str:
-    """Return a hash of all that decides what the files are read as; "" for no files."""
+    """Return a hash of everything that decides what is read from the files; "" for no files."""
     units: dict[str, list[object]] = {}
     for file in files:
         about = (file.name, file.sha256, _options_json(file.options), file.renamed)
@@ -247,7 +247,7 @@ def content_key(files: Iterable[StoredFile]) -> str:
 
 
 def _from_row(row: sqlite3.Row) -> StoredFile:
-    # A database may come from a stranger's zip, and these become a path.
+    # The database may come from somebody else's zip, and these become a path.
     if not _ID.fullmatch(str(row["id"])) or row["role"] not in (TEXT, GOLD):
         raise InputError(f'the project names a file "{row["role"]}/{row["id"]}" that cannot be')
     return StoredFile(
@@ -257,7 +257,7 @@ def _from_row(row: sqlite3.Row) -> StoredFile:
     )  # fmt: skip
 
 
-# Cached, as thousands of files are read by the same few options.
+# Cached: thousands of files share the same few options.
 @lru_cache(maxsize=64)
 def _options_json(options: ReadOptions) -> str:
     return json.dumps(asdict(options), sort_keys=True)

@@ -46,16 +46,16 @@ def open_text(source: Source, encoding: str | None = None) -> Text:
     """
     if isinstance(source, SourceFile):
         return _held_text(source, encoding)
-    found = find_encoding(source, encoding)
-    if not found.decodes_in_blocks:
+    known = find_encoding(source, encoding)
+    if not known.decodes_in_blocks:
         return _held_text(read_whole(source), encoding)
     return Text(
         source.name,
-        found.name,
-        found.notes,
+        known.name,
+        known.notes,
         _is_marked(source),
-        lines=partial(_stored_lines, source, found),
-        whole=partial(_stored_whole, source, found),
+        lines=partial(_stored_lines, source, known),
+        whole=partial(_stored_whole, source, known),
     )
 
 

@@ -1,4 +1,4 @@
-"""brat's pairs of a .txt and an .ann file become documents with entities, and back as one zip."""
+"""Read brat's pairs of a .txt and an .ann file, and write them as one zip archive."""
 
 import codecs
 import re
@@ -33,7 +33,7 @@ from engine.text import Corpus, Document, Entity, FileReport, InputError
 from engine.tokenization import make_document
 
 _ENTITY_LINE = re.compile(r"T\S*\t(\S+) (\d{1,15} \d{1,15}(?:;\d{1,15} \d{1,15})*)\t(.*)")
-_FRAGMENT = re.compile(r"[^\r\n]*[^\s][^\r\n]*")  # what lies between line breaks, unless blank
+_FRAGMENT = re.compile(r"[^\r\n]*[^\s][^\r\n]*")  # the text between line breaks, if not blank
 _CONFIGURATION = "[entities]\n{}\n\n[relations]\n\n[events]\n\n[attributes]\n"
 _SKIPPED = "relations, events, attributes and notes skipped"
 _NO_TEXT = ".ann files left out: no .txt file of the same name"
@@ -82,8 +82,7 @@ def _read(
     entities: dict[str, tuple[Entity, ...]] = {}
     for document, (_, ann_file) in zip(documents, pairs, strict=True):
         if ann_file:
-            found = _entities(ann_file, document.text, options, counts, faults)
-            entities[document.id] = found
+            entities[document.id] = _entities(ann_file, document.text, options, counts, faults)
     totals = Totals(renamed=renamed, cut=sum(document.cut_sentences for document in documents))
     remarks = [
         f"{file.name} {note}"
@@ -111,7 +110,7 @@ def _base(file: SourceFile) -> PurePosixPath:
 
 
 def _decode(file: SourceFile, options: ReadOptions) -> Decoded:
-    """An empty file is a text here, and brat counts a byte order mark as a character."""
+    """Decode as brat does: an empty file is a text, and a byte order mark is a character."""
     if not file.data.strip():
         return Decoded(file.data.decode("ascii"), "utf-8")
     marked = "utf-8" if file.data.startswith(codecs.BOM_UTF8) else None
@@ -124,13 +123,13 @@ def _entities(
     lines = list(enumerate(split_lines(_decode(file, options).text), start=1))
     kept = [(number, line) for number, line in lines if line.startswith("T")]
     counts[_SKIPPED] += sum(bool(line.strip()) for _, line in lines) - len(kept)
-    found = list(parse_lines(file.name, kept, partial(_entity, text), options, faults))
-    counts[_SPLIT] += found.count(None)
-    return tuple(entity for entity in found if entity)
+    parsed = list(parse_lines(file.name, kept, partial(_entity, text), options, faults))
+    counts[_SPLIT] += parsed.count(None)
+    return tuple(entity for entity in parsed if entity)
 
 
 def _entity(text: str, line: str) -> Entity | None:
-    """The entity of a T line; None when it is in pieces with more than white space between."""
+    """Return the entity of a T line; None if other words lie between its pieces."""
     match = _ENTITY_LINE.fullmatch(line)
     if not match:
         raise InputError(f'"{line[:40]}" is not "T1<tab>Type start end<tab>text". Correct it')
@@ -160,7 +159,7 @@ def _one_line(text: str) -> str:
 def write_each(
     pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
 ) -> WriteReport:
-    """Write a zip archive with a .txt and an .ann file a document, and annotation.conf."""
+    """Write a zip archive with a .txt and an .ann file per document, and annotation.conf."""
     counts: Counter[str] = Counter()
     types: set[str] = set()
     rows = 0
@@ -191,12 +190,12 @@ write = whole_writer(write_each)
 
 def _file_name(id: str) -> str:
     name = quote(id, safe="")
-    # Names that begin with a dot are hidden, or taken for the clutter macOS leaves.
+    # Files whose name begins with a dot are hidden, or skipped as files that macOS adds.
     return f"%2E{name[1:]}" if name.startswith(".") else name
 
 
 def _add(archive: zipfile.ZipFile, name: str, text: str) -> None:
-    member = zipfile.ZipInfo(name)  # carries no clock time: the same corpus, the same bytes
+    member = zipfile.ZipInfo(name)  # without a time, so that the same corpus gives the same bytes
     member.external_attr = 0o644 << 16
     archive.writestr(member, text.encode(), zipfile.ZIP_DEFLATED)
 

@@ -1,4 +1,4 @@
-"""A file's name and first lines tell its format."""
+"""Detect the format of a file from its name and first lines."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ def detect_format(
 ) -> str:
     """Return the name of the format `file` is most likely written in.
 
-    `text` is that of the file, where it has been opened already.
+    `text` is the text of the file, if it has been opened already.
     """
     ending = extension(file)
     if ending in (".csv", ".tsv"):
@@ -47,7 +47,7 @@ def detect_format(
             f"{file.name} is brat's annotation of a text that is not here. "
             f"Give {stem(file)}.txt with it, or zip both"
         )
-    decode(read_whole(file))  # says so when it is a Word file, an image, an archive
+    decode(read_whole(file))  # raises InputError if it is a Word file, an image, an archive
     if ending == ".zip":
         raise InputError(f"{file.name} is not a zip archive. Zip the files again")
     which = f'ending in "{ending}"' if ending else "without an ending"
@@ -70,7 +70,7 @@ def _header(name: str, head: str) -> list[str]:
 
 
 def _head(file: Source, options: ReadOptions | None, text: Text | None = None) -> str:
-    # Cut at a line's end, lest half a character make the encoding look wrong.
+    # Cut at the end of a line: half a character would make the encoding look wrong.
     data = read_head(file, _HEAD_BYTES)
     if len(data) < file.size and b"\n" in data:
         data = data[: data.rindex(b"\n")]
@@ -78,7 +78,7 @@ def _head(file: Source, options: ReadOptions | None, text: Text | None = None) -
     try:
         return decode(SourceFile(file.name, data), encoding).text.removeprefix("\ufeff")
     except InputError:
-        # A long first line was cut inside a character; the whole file decides.
+        # A long first line was cut inside a character, so the whole file decides.
         text = text or open_text(file, encoding)
         return _first_characters(text, _HEAD_BYTES)
 
@@ -103,7 +103,7 @@ def _table_format(name: str, head: str) -> str:
 
 
 def _json_format(head: str) -> str:
-    """The first record that shows a format of its own; a record not annotated may show none."""
+    """Return the format of the first record that shows one; one without annotations may not."""
     return next((name for name in map(_record_format, _records(head)) if name), "jsonl")
 
 
@@ -129,7 +129,7 @@ def _are_objects(value: Any) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def _records(head: str) -> Iterator[object]:
-    """The items of the list that the file is, or the values on its lines; none when unreadable."""
+    """Yield the items of the file's list, or the values on its lines; None for a bad line."""
     text = head.strip()
     whole = _value(text)
     if isinstance(whole, list) and whole and isinstance(whole[0], dict | list):
@@ -149,7 +149,7 @@ def _value(text: str) -> Any:
 
 
 def _items_of_cut_list(text: str) -> Iterator[object]:
-    """The items of a list whose end is beyond the head of the file."""
+    """Yield the items of a list whose end is not in the head of the file."""
     decoder = json.JSONDecoder()
     position = 1
     with suppress(ValueError, RecursionError):
@@ -169,7 +169,7 @@ def _text_format(head: str) -> str:
 
 
 def _all_lines(head: str, pattern: re.Pattern[str]) -> bool:
-    """Whether the first lines (up to 200 that are not blank) all have the pattern's shape."""
+    """Return whether the first lines (up to 200 that are not blank) all match the pattern."""
     lines = [line.rstrip() for line in head.splitlines() if line.strip()][:200]
     lines = [line for line in lines if not line.startswith(("#", "-DOCSTART-"))]
     return bool(lines) and all(pattern.fullmatch(line) for line in lines)

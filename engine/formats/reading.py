@@ -1,4 +1,4 @@
-"""Files of any readable format become one corpus."""
+"""Read files of any format into one corpus."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -78,7 +78,7 @@ def join_corpora(parts: Sequence[Corpus]) -> Corpus:
     entities: dict[str, tuple[Entity, ...]] = {}
     files: list[FileReport] = []
     given = [[document.id for document in part.documents] for part in parts]
-    ids, _ = unique_ids(id for of in given for id in of)
+    ids, _ = unique_ids(id for part_ids in given for id in part_ids)
     lengths = dict(zip(ids, (len(d.text) for part in parts for d in part.documents), strict=True))
     position = 0
     for part, old_ids in zip(parts, given, strict=True):
@@ -88,19 +88,19 @@ def join_corpora(parts: Sequence[Corpus]) -> Corpus:
         documents += [
             with_id(document, id) for document, id in zip(part.documents, new_ids, strict=True)
         ]
-        for id, of in part.entities.items():
-            # An entities CSV names documents of other files, so its ids are joined, not renamed.
+        for id, annotated in part.entities.items():
+            # An entities CSV names documents of other files, so its ids are kept.
             if id not in renamed:
-                check_places(part, id, of, lengths.get(id))
+                check_places(part, id, annotated, lengths.get(id))
             id = renamed.get(id, id)
-            entities[id] = (*entities.get(id, ()), *of)
+            entities[id] = (*entities.get(id, ()), *annotated)
         changed = sum(old != new for old, new in renamed.items())
         files += [with_rename_note(report, changed) for report in part.files]
     return Corpus(tuple(documents), entities, tuple(files))
 
 
 def check_places(part: Corpus, id: str, entities: Iterable[Entity], length: int | None) -> None:
-    """Raise InputError for an entity that ends after its document; of unknown length is None."""
+    """Raise InputError if an entity ends after its document; a length of None is unknown."""
     for entity in entities:
         if length is not None and entity.end > length:
             names = ", ".join(report.name for report in part.files)
@@ -120,7 +120,7 @@ def with_id(document: Document, id: str) -> Document:
 
 
 def with_rename_note(report: FileReport, changed: int) -> FileReport:
-    """Return the report with a note on ids that documents of earlier files have too."""
+    """Return the report with a note on ids that earlier files used."""
     if not changed:
         return report
     note = f'{changed:,} ids were used by another file already; "~2" was added to them'

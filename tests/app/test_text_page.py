@@ -87,7 +87,7 @@ def test_an_empty_project_says_what_to_do(project):
 
 def test_upload_limit_and_the_way_around_it_are_stated(project):
     said = " ".join(element.value for element in show(project).html)
-    assert "Up to 200 MB a file" in said
+    assert "Up to 200 MB per file" in said
     assert f"python -m engine import --project {project.id} --text corpus.jsonl" in said
 
 
@@ -206,7 +206,7 @@ def test_documents_can_be_searched(project):
     page = checked(page.text_input(key="text_find").set_value("FEVER").run())
     assert table(page, "longest")["document"].tolist() == ["other"]
     page = checked(page.text_input(key="text_find").set_value("[no such").run())
-    assert page.info[0].value == "No document is like this."
+    assert page.info[0].value == "No document matches this search."
 
 
 def test_chosen_files_are_removed(project):
