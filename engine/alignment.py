@@ -1,4 +1,4 @@
-"""Annotations of one file are laid over the documents of another that hold the same text."""
+"""Transfer the annotations of one file to the documents of another file with the same text."""
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
@@ -11,23 +11,23 @@ _HUMAN = frozenset(("gold", "review", ""))
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Entities by the ids and offsets of the documents asked for, and what could not be placed."""
+    """Entities by document id, with offsets into those documents, and what could not be placed."""
 
     entities: Mapping[str, tuple[Entity, ...]]
     notes: tuple[str, ...] = ()
 
 
 def gold_of(corpus: Corpus) -> Corpus:
-    """Return the corpus with its human labels only; with none, nothing is annotated.
+    """Return the corpus with human labels only; if it has none, no document is annotated.
 
-    An entity that names no method counts as human.
+    An entity without a method counts as human.
     """
-    methods = {entity.method for of in corpus.entities.values() for entity in of}
+    methods = {entity.method for entities in corpus.entities.values() for entity in entities}
     if methods and not methods & _HUMAN:
         return replace(corpus, entities={})
     kept = {
-        id: tuple(entity for entity in of if entity.method in _HUMAN)
-        for id, of in corpus.entities.items()
+        id: tuple(entity for entity in entities if entity.method in _HUMAN)
+        for id, entities in corpus.entities.items()
     }
     return replace(corpus, entities=kept)
 
@@ -36,7 +36,7 @@ def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
     """Return the entities of `annotated` at their places in `documents`.
 
     A file without text (entities CSV) is matched by document id. With text, a document is matched
-    by id or else by its letters, and white space may differ: tokenized gold fits raw text.
+    by id, else by its letters. White space may differ, so tokenized gold fits raw text.
     """
     if not annotated.entities:
         raise InputError(
@@ -46,44 +46,42 @@ def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
     targets = _targets(documents, annotated)
     sources = {document.id: document for document in annotated.documents}
     entities: dict[str, tuple[Entity, ...]] = {}
-    strangers: list[str] = []
-    for id, of in annotated.entities.items():
+    unknown: list[str] = []
+    for id, given in annotated.entities.items():
         source, target = sources.get(id), targets.get(id)
         if target is None:
-            strangers.append(id)
+            unknown.append(id)
         elif source is None or source.text == target.text:
-            entities[target.id] = _checked(target, of, annotated)
+            entities[target.id] = _checked(target, given, annotated)
         else:
-            entities[target.id] = _moved(source, target, _checked(source, of, annotated))
+            entities[target.id] = _moved(source, target, _checked(source, given, annotated))
     if not entities:
         raise InputError(
             f"{_names(annotated)} annotates none of these documents: neither an id nor a text is "
-            f'the same (its first document is "{strangers[0]}", the first here is '
+            f'the same (its first document is "{unknown[0]}", the first here is '
             f'"{documents[0].id if documents else "none"}"). Give gold for the same documents'
         )
     notes = (
-        (
-            f"{len(strangers):,} annotated documents are not among these texts, "
-            f'e.g. "{strangers[0]}"',
-        )
-        if strangers
+        (f'{len(unknown):,} annotated documents are not among these texts, e.g. "{unknown[0]}"',)
+        if unknown
         else ()
     )
     return Aligned(entities, notes)
 
 
 def _targets(documents: Sequence[Document], annotated: Corpus) -> dict[str, Document]:
-    """The document that each annotated id stands for; no two stand for the same one.
+    """Return the document that each annotated id stands for, each document at most once.
 
-    Its namesake, unless the letters differ; else the first with these letters that is left.
+    It is the one with the same id, unless the letters differ; else the first unused one with the
+    same letters.
     """
-    namesakes = {document.id: document for document in documents}
+    by_id = {document.id: document for document in documents}
     letters = {document.id: _letters(document.text) for document in documents}
     letters_of = {document.id: _letters(document.text) for document in annotated.documents}
     targets = {
-        id: namesakes[id]
+        id: by_id[id]
         for id in annotated.entities
-        if id in namesakes and letters_of.get(id, letters[id]) == letters[id]
+        if id in by_id and letters_of.get(id, letters[id]) == letters[id]
     }
     left: defaultdict[str, deque[Document]] = defaultdict(deque)
     for document in documents:
@@ -115,7 +113,7 @@ def _checked(target: Document, entities: Sequence[Entity], annotated: Corpus) ->
 
 
 def _moved(source: Document, target: Document, entities: Sequence[Entity]) -> tuple[Entity, ...]:
-    """The same letters in the same order: the n-th letter of one is the n-th of the other."""
+    """Move entities between texts that differ only in white space, by the count of letters."""
     places = [i for i, c in enumerate(target.text) if not c.isspace()]
     rank, letters_before = 0, []
     for char in source.text:

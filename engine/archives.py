@@ -1,4 +1,4 @@
-"""Archives become files, after checking that they are safe to open."""
+"""Unpack zip archives, after checking that they are safe to open."""
 
 import io
 import re
@@ -10,27 +10,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from engine.files import ZIP_DAMAGE, Source, SourceFile, is_zip, write_error
+from engine.files import BLOCK, ZIP_DAMAGE, PathSource, Source, SourceFile, is_zip, write_error
 from engine.settings import LIMITS, Limits
 from engine.text import InputError
-from engine.text_files import PathSource
 
-# What desktops put into archives on their own.
+# Files that desktops add to archives.
 _CLUTTER = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
 _DRIVE = re.compile("[A-Za-z]:")
-_CHUNK = 1 << 20  # bytes unpacked at a time
 
 
-def unzip(file: SourceFile, limits: Limits = LIMITS) -> list[SourceFile]:
+def unzip(file: SourceFile, limits: Limits | None = None) -> list[SourceFile]:
     """Return the files of an archive, after checking that it is safe to open.
 
-    Refused: paths that leave the archive, archives in archives, encrypted members, too many
-    members, and members that unpack to more than the limit whatever their header claims.
+    Refused: paths that leave the archive, archives inside archives, encrypted members, too many
+    members, and members that unpack to more than the limit, whatever their header says.
     """
+    limits = limits or file.limits
     with _opened(file.name, io.BytesIO(file.data)) as archive:
         members = _checked_members(file.name, archive, limits)
         files = [
-            SourceFile(member.filename, b"".join(chunks))
+            SourceFile(member.filename, b"".join(chunks), limits)
             for member, chunks in _contents(file.name, archive, members, limits)
         ]
     for inner in files:
@@ -41,7 +40,7 @@ def unzip(file: SourceFile, limits: Limits = LIMITS) -> list[SourceFile]:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of an archive, packed until it is read."""
+    """A file of an archive, unpacked each time it is read."""
 
     archive: Source
     info: zipfile.ZipInfo
@@ -54,18 +53,23 @@ class Member:
     def size(self) -> int:
         return self.info.file_size
 
+    @property
+    def limits(self) -> Limits:
+        return self.archive.limits
+
     def open(self) -> IO[bytes]:
         path = self.archive.path if isinstance(self.archive, PathSource) else self.archive.open()
-        # The archive stays open for as long as its member is read.
+        # The archive stays open while its member is read.
         with zipfile.ZipFile(path) as archive:
             return archive.open(self.info)
 
 
-def packed_members(file: Source, limits: Limits = LIMITS) -> list[Member]:
+def packed_members(file: Source, limits: Limits | None = None) -> list[Member]:
     """Return the files of an archive, still packed, after the checks of `unzip`.
 
-    Everything is unpacked once and forgotten, to see that it can be.
+    Everything is unpacked once, without keeping it, to check that it can be.
     """
+    limits = limits or file.limits
     with file.open() as stream, _opened(file.name, stream) as archive:
         members = _checked_members(file.name, archive, limits)
         for _, chunks in _contents(file.name, archive, members, limits):
@@ -82,7 +86,7 @@ def unzip_to(
 ) -> None:
     """Unpack an archive into an empty folder, after the checks of `unzip`.
 
-    Archives inside are written as they are, not opened; a link becomes a plain file.
+    Archives inside are written without opening them; a link becomes a plain file.
     """
     with _opened(name, stream) as archive:
         members = _checked_members(name, archive, limits, may_nest=True)
@@ -104,14 +108,14 @@ def _opened(name: str, stream: IO[bytes]) -> Iterator[zipfile.ZipFile]:
 def _contents(
     name: str, archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo], limits: Limits
 ) -> Iterator[tuple[zipfile.ZipInfo, Iterator[bytes]]]:
-    """Each member with its bytes; together they may not be more than the limit."""
+    """Yield each member with its bytes; all of them together are within the limit."""
     room = limits.zip_unpacked_mb * 1_000_000
 
     def chunks(member: zipfile.ZipInfo) -> Iterator[bytes]:
         nonlocal room
         with archive.open(member) as stream:
-            # By chunks: asked for much at once, zipfile unpacks it all, whatever the header says.
-            while chunk := stream.read(_CHUNK):
+            # In blocks: a large read unpacks everything at once, whatever the header says.
+            while chunk := stream.read(BLOCK):
                 room -= len(chunk)
                 if room < 0:
                     raise InputError(_unpacks_to_too_much(name, limits))
@@ -123,16 +127,16 @@ def _contents(
 def _write(path: Path, chunks: Iterable[bytes]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # "x": of two members with one name, the second would replace the first.
+        # "x": otherwise the second of two members with the same name replaces the first.
         with open(path, "xb") as out:
             out.writelines(chunks)
     except OSError as error:
-        # Without a number it is about the archive, and its reader says so.
+        # An error without a number is about the archive, which the caller reports.
         raise (write_error(path, error) if error.errno else error) from error
 
 
 def _is_clutter(member: zipfile.ZipInfo) -> bool:
-    """Folders, and what desktops add on their own."""
+    """Return whether this is a folder, or a file that desktops add."""
     name = Path(member.filename).name
     is_hidden = name.startswith("._") or name in _CLUTTER
     return member.is_dir() or is_hidden or member.filename.startswith("__MACOSX/")
@@ -160,7 +164,7 @@ def _checked_members(
             raise InputError(f'{name}: "{member.filename}" is encrypted. Zip it without a password')
         if member.filename.lower().endswith(".zip") and not may_nest:
             raise InputError(_archive_inside(name, member.filename))
-    # A first look that costs nothing; unpacking counts again and trusts no header.
+    # A first check that costs nothing; unpacking counts again and trusts no header.
     if sum(member.file_size for member in members) > limits.zip_unpacked_mb * 1_000_000:
         raise InputError(_unpacks_to_too_much(name, limits))
     return members

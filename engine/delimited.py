@@ -1,4 +1,4 @@
-"""CSV and TSV files become rows with line numbers, their delimiter found, their faults named."""
+"""Read CSV and TSV files into rows with line numbers; detect the delimiter and name faults."""
 
 import csv
 import io
@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import dropwhile, islice
 
-from engine.files import SourceFile
+from engine.files import Source
 from engine.settings import ReadOptions
 from engine.text import InputError
-from engine.text_files import ANY_END, Text, held_text
+from engine.text_files import ANY_END, Text, open_text
 
 _DELIMITERS = ("\t", ",", ";", "|")
 _SAMPLE_LINES = 200
 _SHOWN_LINES = 5
-# A cell may hold a whole book; Python's own limit of 131,072 characters is for untrusted streams.
+# A cell may hold a whole book; Python's limit of 131,072 characters is too small for that.
 csv.field_size_limit(sys.maxsize)
 
 
@@ -36,19 +36,19 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-def read_table(file: SourceFile, options: ReadOptions, delimiter: str | None = None) -> Table:
+def read_table(file: Source, options: ReadOptions, delimiter: str | None = None) -> Table:
     """Return the rows of `file`, all as wide as its first row.
 
-    A row of another width is an error that names its line, or is left out and counted when
-    `options.skip_bad_lines` is set. A cell that a quote opens and none closes is an error.
+    A row of another width is an error that names its line; with `options.skip_bad_lines` it is left
+    out and counted. A quote that opens a cell and is never closed is an error.
     """
-    reading = TableReading(held_text(file, options.encoding), options, delimiter)
+    reading = TableReading(open_text(file, options.encoding), options, delimiter)
     rows = tuple(reading.rows())
     return Table(rows, reading.delimiter, reading.text.encoding, reading.notes)
 
 
 class TableReading:
-    """The rows of a delimited file, one at a time; its notes are complete when all were taken."""
+    """The rows of a delimited file, one at a time; its notes are complete after the last row."""
 
     def __init__(self, text: Text, options: ReadOptions, delimiter: str | None = None) -> None:
         self.text = text
@@ -65,7 +65,7 @@ class TableReading:
     def rows(self) -> Iterator[Row]:
         """Yield the rows that are as wide as the first one.
 
-        Without `skip_bad_lines`, others are told when the file has been gone through.
+        Without `skip_bad_lines`, rows of another width raise InputError after the last row.
         """
         name, width = self.text.name, 0
         for row in _parse(name, self.text.lines(ANY_END), self.delimiter):
@@ -84,14 +84,14 @@ class TableReading:
 
 
 def file_delimiter(text: Text) -> str:
-    """Return the delimiter of a file: a tab when its name says so and its first line has one."""
+    """Return the delimiter of a file: a tab if it is a .tsv file with a tab in its first line."""
     if text.extension == ".tsv" and _has_tab_in_first_line(text.lines(ANY_END)):
         return "\t"
     return find_delimiter("".join(islice(text.lines(ANY_END), _SAMPLE_LINES)))
 
 
 def _has_tab_in_first_line(lines: Iterator[str]) -> bool:
-    """Whether there is a tab before the first "\\n", those that begin the file not counted."""
+    """Return whether the first line that is not blank has a tab; only "\\n" ends it."""
     for line in dropwhile(lambda line: not line.strip("\r\n"), lines):
         if "\t" in line:
             return True
@@ -101,7 +101,7 @@ def _has_tab_in_first_line(lines: Iterator[str]) -> bool:
 
 
 def find_delimiter(text: str) -> str:
-    """Return the delimiter that splits the first rows most evenly, a comma when none does.
+    """Return the delimiter that splits the first rows most evenly, a comma if none does.
 
     >>> find_delimiter("id;text\\n1;rash, fever\\n2;cough")
     ';'
@@ -124,7 +124,7 @@ def find_delimiter(text: str) -> str:
 
 
 def find_column(header: tuple[str, ...], names: tuple[str, ...]) -> int | None:
-    """Return the index of the first header cell called one of `names`, whatever its case.
+    """Return the index of the header cell with one of these names, in any case.
 
     Earlier names win over earlier columns.
     """

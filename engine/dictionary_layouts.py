@@ -9,7 +9,8 @@ from itertools import chain
 
 from engine.delimited import Row, find_column, read_table
 from engine.dictionary import Phrase
-from engine.files import SourceFile, decode
+from engine.encoding import decode
+from engine.files import SourceFile
 from engine.settings import MATCH_PRESETS, MatchOptions, ReadOptions
 from engine.text import InputError
 

@@ -1,4 +1,4 @@
-"""Files become text or one clear message; results reach the disk whole or not at all."""
+"""Open files as sources of bytes, refuse binary ones, and write results whole or not at all."""
 
 import errno
 import io
@@ -10,26 +10,17 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
 
-from engine.encoding import (
-    AROUND,
-    HEAD_BYTES,
-    empty_file,
-    encoding_by_head,
-    holds_nul,
-    of_no_encoding,
-    read_as_windows_1252,
-    wrong_encoding,
-)
 from engine.settings import LIMITS, Limits
 from engine.text import InputError
 
+BLOCK = 1 << 20  # bytes read at a time
 TEXT_EXTENSIONS = ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator .ann .zip"
 
-# First bytes of files that people rename to .txt or .csv, and what to tell them.
+# First bytes of files that people rename to .txt or .csv, and the kind to name in the message.
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -48,7 +39,7 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
 )
 _SIGNATURE_BYTES = 32  # none is longer
 _ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
-# What zipfile raises over bytes that are not as they should be.
+# What zipfile raises for a damaged archive.
 ZIP_DAMAGE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, EOFError, OSError,
     ValueError,
@@ -56,14 +47,20 @@ ZIP_DAMAGE = (
 _OFFICE_MEMBERS = {"word/": "a Word file", "xl/": "an Excel file", "ppt/": "a PowerPoint file"}
 
 
+# ---- sources --------------------------------------------------------------------------------
+
+
 class Source(Protocol):
-    """Where the bytes of a file are, to be read as often as needed."""
+    """A file whose bytes can be read as often as needed."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def size(self) -> int: ...
+
+    @property
+    def limits(self) -> Limits: ...
 
     def open(self) -> IO[bytes]: ...
 
@@ -74,6 +71,7 @@ class SourceFile:
 
     name: str
     data: bytes
+    limits: Limits = field(default=LIMITS, compare=False, repr=False)
 
     @property
     def stem(self) -> str:
@@ -92,67 +90,105 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
-    """A file's text, the encoding it was read with, and what the person should know about it."""
+class PathSource:
+    """A file that stays on disk; it may be larger than what may be held in memory."""
 
-    text: str
-    encoding: str
-    notes: tuple[str, ...] = ()
+    path: Path
+    name: str
+    size: int
+    limits: Limits = LIMITS
+
+    def open(self) -> IO[bytes]:
+        """Return the opened file, or say why it cannot be read."""
+        try:
+            return open(self.path, "rb")
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+
+
+GivenFile = SourceFile | PathSource  # what a person hands over
 
 
 def read_source(path: str | Path, limits: Limits = LIMITS) -> SourceFile:
-    """Return the file at `path`, or say why it cannot be read."""
+    """Return the file at `path` with its bytes, or say why it cannot be read."""
     path = Path(path)
     try:
-        if path.is_dir():
-            raise InputError(f"{path} is a folder; name the files in it, or zip them")
+        _refuse_folder(path)
         refuse_large(path.name, path.stat().st_size, limits)
-        return SourceFile(path.name, path.read_bytes())
+        return SourceFile(path.name, path.read_bytes(), limits)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise _unreadable(path, error) from error
+
+
+def path_source(path: str | Path, limits: Limits = LIMITS, name: str = "") -> PathSource:
+    """Return the file at `path` without reading it, or say why it cannot be read.
+
+    Its size is checked only when all of it has to be held in memory. `name` is shown instead of the
+    file's own name.
+    """
+    path = Path(path)
+    try:
+        _refuse_folder(path)
+        source = PathSource(path, name or path.name, path.stat().st_size, limits)
+        source.open().close()
+        return source
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def open_source(path: str | Path, limits: Limits = LIMITS) -> GivenFile:
+    """Return the file at `path`, left on disk if it can be read more than once."""
+    # A pipe can be read only once, so its bytes are kept.
+    return path_source(path, limits) if Path(path).is_file() else read_source(path, limits)
+
+
+def _refuse_folder(path: Path) -> None:
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name the files in it, or zip them")
+
+
+def _unreadable(path: Path | str, error: OSError) -> InputError:
+    return InputError(f"{path} cannot be read: {error.strerror or error}")
 
 
 def refuse_large(name: str, size: int, limits: Limits = LIMITS) -> None:
-    """Raise InputError when a file that would have to be held in memory is over the limit."""
+    """Raise InputError if a file is over the limit on one file."""
     if size > limits.file_mb * 1_000_000:
         raise InputError(
-            f"{name} is {size / 1e6:,.0f} MB; the limit is {limits.file_mb} MB a file. "
+            f"{name} is {size / 1e6:,.0f} MB; the limit is {limits.file_mb:,} MB per file. "
             "Split it into smaller files"
         )
 
 
-def decode(file: SourceFile, encoding: str | None = None) -> Decoded:
-    """Return the text of `file`, line endings kept.
-
-    In order: the encoding asked for, a byte order mark, UTF-8, UTF-16 by its NUL bytes,
-    Windows-1252. A file that is none of these is refused.
-    """
-    if not file.data.strip():
-        raise empty_file(file.name, file.size)
-    refuse_binary(file)
-    decoded = _decode(file, encoding)
-    if not decoded.text.removeprefix("\ufeff"):
-        raise empty_file(file.name, file.size)
-    position = decoded.text.find("\0")
-    if position >= 0:
-        raise holds_nul(file.name, decoded.text.count("\n", 0, position) + 1, position)
-    return decoded
+def read_whole(source: Source) -> SourceFile:
+    """Return a file with its bytes, unless it is too large to be held in memory."""
+    if isinstance(source, SourceFile):
+        return source
+    refuse_large(source.name, source.size, source.limits)
+    return SourceFile(source.name, b"".join(read_blocks(source)), source.limits)
 
 
-def _decode(file: SourceFile, encoding: str | None) -> Decoded:
-    if encoding:
-        return Decoded(_decode_as(file, encoding), encoding)
-    name, notes = encoding_by_head(file.data[:HEAD_BYTES], file.size)
-    if name != "utf-8":
-        return Decoded(_decode_as(file, name), name, notes)
-    try:
-        return Decoded(file.data.decode("utf-8"), "utf-8")
-    except UnicodeDecodeError as error:
-        return _decode_windows_1252(file, error.start)
+def read_head(source: Source, size: int) -> bytes:
+    """Return the first `size` bytes of a file."""
+    with source.open() as stream:
+        return stream.read(size)
+
+
+def read_blocks(source: Source, size: int = BLOCK) -> Iterator[bytes]:
+    """Yield the bytes of a file in blocks, so that a large file is never held in memory."""
+    with source.open() as stream:
+        try:
+            while block := stream.read(size):
+                yield block
+        except OSError as error:
+            raise _unreadable(source.name, error) from error
+
+
+# ---- files that are not text ----------------------------------------------------------------
 
 
 def refuse_binary(file: Source) -> None:
-    """Raise InputError when the bytes are a known binary format under a text name."""
+    """Raise InputError if the bytes are a known binary format under a text name."""
     with file.open() as stream:
         head = stream.read(_SIGNATURE_BYTES)
         for signature, kind in _SIGNATURES:
@@ -163,19 +199,43 @@ def refuse_binary(file: Source) -> None:
 
 
 def is_zip(file: Source) -> bool:
-    """Return whether `file` is an archive to be opened (an Office file is not)."""
+    """Return whether `file` is a zip archive to open (an Office file is not)."""
     with file.open() as stream:
         return stream.read(4).startswith(_ZIP_SIGNATURES) and _zip_kind(stream) == "a zip archive"
 
 
+def _wrong_type(name: str, kind: str) -> str:
+    return (
+        f"{name} is {kind}. Save its content as .txt or .csv and try again. "
+        f"Supported: {TEXT_EXTENSIONS}"
+    )
+
+
+def _zip_kind(stream: IO[bytes]) -> str:
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            names = archive.namelist()[:200]
+    except ZIP_DAMAGE:
+        return "a zip archive"
+    for prefix, kind in _OFFICE_MEMBERS.items():
+        if any(name.startswith(prefix) for name in names):
+            return kind
+    if "mimetype" in names and "content.xml" in names:
+        return "an OpenDocument file"
+    return "a zip archive"
+
+
+# ---- writing --------------------------------------------------------------------------------
+
+
 @contextmanager
 def written_whole(path: str | Path, *, is_synced: bool = True) -> Iterator[IO[bytes]]:
-    """Open `path` for writing such that it holds all of the new content, or what it held before.
+    """Open `path` for writing; it ends up with all of the new content, or keeps the old.
 
-    The bytes go to a temporary file beside it that is renamed at the end. A device or a pipe
-    (/dev/stdout) is written as it is, and what a link points to is replaced, not the link.
-    Unless `is_synced`, a power failure may still lose the file: for what can be made again, and
-    for many files that the caller brings to the disk together.
+    The bytes go to a temporary file beside it, which is renamed at the end. A device or a pipe
+    (/dev/stdout) is written directly. If `path` is a link, its target is replaced, not the link.
+    Without `is_synced`, a power failure may still lose the file. That is for files that can be made
+    again, and for many files that the caller syncs together.
     """
     path = Path(path)
     if _is_device(path):
@@ -201,14 +261,14 @@ def written_whole(path: str | Path, *, is_synced: bool = True) -> Iterator[IO[by
     except OSError as error:
         raise write_error(path, error) from error
     finally:
-        # Closing flushes again, which fails again on a full disk; the message is out already.
+        # Closing flushes again, and on a full disk fails again; the error is already raised.
         with suppress(OSError):
             handle.close()
         Path(handle.name).unlink(missing_ok=True)
 
 
 def _is_device(path: Path) -> bool:
-    # os.path, unlike Path, takes what may not be looked at for absent; opening it says why.
+    # os.path, unlike Path, treats a file that cannot be read as missing; opening it says why.
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
@@ -222,7 +282,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _mode_for(path: Path) -> int:
-    """Temporary files are private; the result is as open as the old one, or as any new file."""
+    """Return the old file's permissions, or those of any new file: temporary files are private."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
     umask = os.umask(0)
@@ -231,56 +291,10 @@ def _mode_for(path: Path) -> int:
 
 
 def write_error(path: Path, error: OSError) -> InputError:
-    """Return what to tell the person when `path` cannot be written."""
+    """Return the error to show when `path` cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return InputError(
             f"no room left on the disk for {path}; nothing was written. "
             "Free some space or choose another folder"
         )
     return InputError(f"{path} cannot be written: {error.strerror or error}. Nothing was written")
-
-
-def _decode_as(file: SourceFile, encoding: str) -> str:
-    try:
-        return file.data.decode(encoding)
-    except UnicodeDecodeError as error:
-        # The codec that takes a mark off counts without it.
-        position = error.start + len(file.data) - len(error.object)
-        raise wrong_encoding(file.name, encoding, file.data[position], position) from None
-    # No codec, one that is not for text, or (ValueError) not even a name.
-    except (LookupError, ValueError):
-        raise InputError(
-            f'"{encoding}" is not an encoding; try utf-8, utf-16, windows-1252 or shift_jis',
-            fix="encoding",
-        ) from None
-
-
-def _decode_windows_1252(file: SourceFile, position: int) -> Decoded:
-    byte = file.data[position]
-    try:
-        text = file.data.decode("windows-1252")
-    except UnicodeDecodeError:
-        raise of_no_encoding(file.name, byte, position) from None
-    around = text[max(0, position - AROUND) : position + AROUND]
-    return Decoded(text, "windows-1252", (read_as_windows_1252(byte, position, around),))
-
-
-def _wrong_type(name: str, kind: str) -> str:
-    return (
-        f"{name} is {kind}. Save its content as .txt or .csv and try again. "
-        f"Supported: {TEXT_EXTENSIONS}"
-    )
-
-
-def _zip_kind(stream: IO[bytes]) -> str:
-    try:
-        with zipfile.ZipFile(stream) as archive:
-            names = archive.namelist()[:200]
-    except ZIP_DAMAGE:
-        return "a zip archive"
-    for prefix, kind in _OFFICE_MEMBERS.items():
-        if any(name.startswith(prefix) for name in names):
-            return kind
-    if "mimetype" in names and "content.xml" in names:
-        return "an OpenDocument file"
-    return "a zip archive"

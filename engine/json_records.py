@@ -1,4 +1,4 @@
-"""JSON and JSON-lines files become records with line numbers, their faults named."""
+"""Read JSON and JSON-lines files into records with line numbers, and name faults."""
 
 import json
 import re
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from engine.files import SourceFile
+from engine.files import Source
 from engine.settings import ReadOptions
 from engine.text import InputError
-from engine.text_files import NEWLINE, Text, held_text
+from engine.text_files import NEWLINE, Text, open_text
 
 _BEYOND_PYTHON = "nested too deeply, or a number too long"
 _SHOWN_LINES = 5
-_DEEPEST = 200  # lists and objects inside one another; Python itself gives up near 1,000
+_DEEPEST = 200  # nested lists and objects; Python itself fails near 1,000
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 _UNWRITABLE_ESCAPED = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 
@@ -31,22 +31,22 @@ class Records:
     notes: tuple[str, ...] = ()
 
 
-def read_records(file: SourceFile, options: ReadOptions) -> Records:
-    """Return the records of a JSON list, a single JSON value, or one JSON value a line.
+def read_records(file: Source, options: ReadOptions) -> Records:
+    """Return the records of a JSON list, a single JSON value, or one JSON value per line.
 
-    A line that is not JSON is an error that names it, or is left out and counted when
-    `options.skip_bad_lines` is set.
+    A line that is not JSON is an error that names it; with `options.skip_bad_lines` it is left out
+    and counted.
     """
-    reading = RecordReading(held_text(file, options.encoding), options)
+    reading = RecordReading(open_text(file, options.encoding), options)
     items = tuple(reading.records())
     return Records(items, reading.text.encoding, reading.notes)
 
 
 class RecordReading:
-    """The records of a file, one at a time; its notes are complete when all were taken.
+    """The records of a file, one at a time; its notes are complete after the last record.
 
-    Only JSON lines are read without holding the file. Lines that are not JSON are told when it has
-    been gone through, with their number.
+    Only JSON lines are read without holding the file in memory. Lines that are not JSON raise
+    InputError after the last line, with their number.
     """
 
     def __init__(self, text: Text, options: ReadOptions) -> None:
@@ -70,7 +70,7 @@ class RecordReading:
 
     def _lines(self) -> Iterator[Record]:
         first, count = 0, 0
-        # Not any line end: JSON strings may hold U+2028 and others that JSON allows.
+        # Only "\n" ends a line: JSON strings may hold U+2028 and the like.
         for number, line in enumerate(self.text.lines(NEWLINE), start=1):
             if not line.strip():
                 continue
@@ -88,7 +88,7 @@ class RecordReading:
             raise InputError(self._message(first, count), fix)
 
     def _message(self, first: int, count: int) -> str:
-        """What is wrong with the lines; `first` is that of the first record, 0 if there is none."""
+        """Return what is wrong; `first` is the line of the first record, 0 if there is none."""
         name, line, fault = self.text.name, self._bad.lines[0], self._bad.fault
         if not count and self.text.extension != ".json":
             return (
@@ -96,7 +96,7 @@ class RecordReading:
                 "The file holds no JSON. Nothing was added"
             )
         if self.text.extension == ".json" and (not count or line < first):
-            # Not JSON lines but one value over many: its own fault, not that of its first line.
+            # One JSON value over many lines: report its own fault, not that of its first line.
             line, fault = _fault_of_whole(self.text.whole())
             return f"{name} line {line:,}: not valid JSON ({fault}). Correct it"
         return (
@@ -106,7 +106,7 @@ class RecordReading:
 
 
 class _BadLines:
-    """How many lines are not JSON, the first of them, and what is wrong with the very first."""
+    """How many lines are not JSON, the first few of them, and the fault of the first."""
 
     def __init__(self) -> None:
         self.count, self.fault = 0, ""
@@ -130,13 +130,13 @@ class _BadLines:
 
 
 def _whole(text: Text) -> Any:
-    """The file as one JSON value, or None when it is JSON lines (or broken)."""
+    """Return the file as one JSON value, or None if it is JSON lines (or broken)."""
     lines = (line for line in text.lines(NEWLINE) if line.strip())
     first = next(lines, "")
     if first.lstrip()[:1] not in ("[", "{"):
         return None
     if _is_value(first) and next(lines, None) is not None:
-        return None  # two values; there is no need to hold the file to see that
+        return None  # two values, which shows without holding the file
     try:
         return _decoded(text.whole())
     except (ValueError, RecursionError):
@@ -162,10 +162,10 @@ def _fault_of_whole(text: str) -> tuple[int, str]:
 
 
 def _decoded(text: str) -> Any:
-    """The value of a JSON text; RecursionError when it is nested too deep to be worked with."""
+    """Return the value of a JSON text; RecursionError if it is nested too deeply."""
     value = json.loads(text)
     _check_depth(value)
-    return _mended(value) if _may_be_unwritable(text) else value
+    return _writable(value) if _may_be_unwritable(text) else value
 
 
 def _check_depth(value: Any) -> None:
@@ -173,32 +173,31 @@ def _check_depth(value: Any) -> None:
     for _ in range(_DEEPEST + 1):
         if not level:
             return
-        inside = (of.values() if isinstance(of, dict) else of for of in level)
+        inside = (item.values() if isinstance(item, dict) else item for item in level)
         level = [item for items in inside for item in items if isinstance(item, dict | list)]
     if level:
         raise RecursionError
 
 
 def _may_be_unwritable(text: str) -> bool:
-    """Whether there is anything to mend, as itself or escaped.
+    """Return whether a text holds unwritable characters, escaped or not.
 
-    Few files have any, and mending takes longer than decoding; so does a pattern that looks for
-    all of it at once.
+    Few files do, and replacing them takes longer than decoding. So does one pattern for all cases.
     """
     if "\0" in text or ("\\u" in text and _UNWRITABLE_ESCAPED.search(text)):
         return True
     return not text.isascii() and bool(_UNWRITABLE.search(text))
 
 
-def _mended(value: Any) -> Any:
-    """Half a surrogate pair cannot be written as UTF-8, nor NUL in most formats: U+FFFD instead.
+def _writable(value: Any) -> Any:
+    """Replace what cannot be written by U+FFFD; the length stays, so offsets stay right.
 
-    The length stays the same, so offsets stay right.
+    Half a surrogate pair cannot be written as UTF-8, and NUL in few formats.
     """
     if isinstance(value, str):
         return _UNWRITABLE.sub("\ufffd", value)
     if isinstance(value, list):
-        return [_mended(item) for item in value]
+        return [_writable(item) for item in value]
     if isinstance(value, dict):
-        return {_mended(key): _mended(item) for key, item in value.items()}
+        return {_writable(key): _writable(item) for key, item in value.items()}
     return value

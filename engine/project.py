@@ -32,7 +32,7 @@ from engine.decisions import (
 from engine.dictionary import Dictionary
 from engine.dictionary_files import read_dictionaries
 from engine.dictionary_versions import DictionaryVersion
-from engine.files import SourceFile
+from engine.files import GivenFile, read_whole
 from engine.project_connection import DATABASE
 from engine.project_files import GOLD, TEXT, StoredFile
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, ReadOptions
@@ -81,13 +81,18 @@ class Project:
     # ---- text -------------------------------------------------------------------------------
 
     def add_text(
-        self, files: Sequence[SourceFile], options: ReadOptions = _DEFAULT_OPTIONS
+        self,
+        files: Sequence[GivenFile],
+        options: ReadOptions = _DEFAULT_OPTIONS,
+        read: Sequence[Corpus] | None = None,
     ) -> list[str]:
         """Keep the files and return what was noted while reading them.
 
-        All or nothing: a file that cannot be read raises InputError and nothing is added.
+        All or nothing: a file that cannot be read raises InputError and nothing is added. `read` is
+        what `project_text.read_units` returned for the same files and options; with it, they are
+        not split and tokenized again.
         """
-        return project_text.add_text(self.folder, files, options)
+        return project_text.add_text(self.folder, files, options, read)
 
     def text_files(self) -> list[StoredFile]:
         """Return the text files in the order they were added."""
@@ -110,13 +115,18 @@ class Project:
     # ---- gold -------------------------------------------------------------------------------
 
     def set_gold(
-        self, files: Sequence[SourceFile], options: ReadOptions = _DEFAULT_OPTIONS
+        self,
+        files: Sequence[GivenFile],
+        options: ReadOptions = _DEFAULT_OPTIONS,
+        read: Corpus | None = None,
     ) -> list[str]:
         """Keep these files as the gold, instead of what was there, and return notes.
 
-        InputError when they hold no annotations, or fit none of the project's documents.
+        InputError when they hold no annotations, or fit none of the project's documents. `read` is
+        what `read_corpus` returned for the same files and options; with it, they are not read
+        again.
         """
-        return project_gold.set_gold(self.folder, files, options)
+        return project_gold.set_gold(self.folder, files, options, read)
 
     def remove_gold(self) -> None:
         """Remove the gold files; annotations inside text files stay."""
@@ -163,12 +173,13 @@ class Project:
 
     def add_dictionaries(
         self,
-        files: Sequence[SourceFile],
+        files: Sequence[GivenFile],
         options: ReadOptions = _DEFAULT_OPTIONS,
         entity_type: str | None = None,
     ) -> list[str]:
         """Read dictionaries, add them to the set as a new version, and return notes."""
-        read = read_dictionaries(stored.checked(files), options, entity_type)
+        sources = [read_whole(file) for file in stored.checked(files)]
+        read = read_dictionaries(sources, options, entity_type)
         added = versions.add(self.folder, read)
         return [f"{dictionary.name}: {note}" for dictionary in added for note in dictionary.notes]
 

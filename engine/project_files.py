@@ -1,7 +1,7 @@
-"""A project's own copies of uploaded files, byte for byte, and what is known about them.
+"""Keep a project's own copies of the files given to it, byte for byte, and records about them.
 
-Bytes are written under a name that nothing refers to yet, then a row names them: a process that
-is killed in between leaves a file that `sweep` deletes later, and the project as it was.
+A file is copied first, and then a row names it. A process that is killed in between leaves the
+project as it was, and a file that `sweep` deletes later.
 """
 
 import hashlib
@@ -14,31 +14,45 @@ import unicodedata
 import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
-from engine.files import SourceFile, read_source, written_whole
+from engine.files import (
+    GivenFile,
+    path_source,
+    read_blocks,
+    read_whole,
+    refuse_large,
+    write_error,
+    written_whole,
+)
 from engine.project_store import moment, now, set_fact, touch
 from engine.settings import LIMITS, ReadOptions
 from engine.text import Corpus, InputError
 
-TEXT, GOLD = "text", "gold"  # roles, and the folders they are kept in
+TEXT, GOLD = "text", "gold"  # roles of files, and the names of their folders
 CACHE = "cache"
+# Files given at the command line may be larger than an upload, and archives unpack to as much.
+IMPORT_LIMITS = replace(
+    LIMITS,
+    file_mb=LIMITS.import_mb,
+    zip_unpacked_mb=max(LIMITS.import_mb, LIMITS.zip_unpacked_mb),
+)
 _ID = re.compile("[0-9a-f]{12}")
 _FOLDERS = re.compile(r"[/\\]")
 _OPTIONS = frozenset(field.name for field in fields(ReadOptions))
-_MANY = 20  # files; more are brought to the disk together, not one by one
-_LEFTOVER_SECONDS = 3600  # nobody takes longer between writing a file and naming it
+_MANY = 20  # files; more are synced together, not one by one
+_LEFTOVER_SECONDS = 24 * 3600  # nobody takes longer to read a file that was copied
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """An uploaded file as the project keeps it."""
+    """A file as the project keeps it."""
 
     id: str
-    name: str  # as uploaded, folders and control characters taken off
+    name: str  # as given, without folders and control characters
     bytes: int
     added_at: datetime
     options: ReadOptions
@@ -46,18 +60,18 @@ class StoredFile:
     sentences: int
     tokens: int
     role: str = TEXT
-    unit: str = ""  # "batch-number"; files that are read together share it: a .txt and its .ann
+    unit: str = ""  # "batch-number"; shared by files that are read together: a .txt and its .ann
     sha256: str = ""
-    renamed: tuple[tuple[str, str], ...] = ()  # ids that other files had: (in the file, here)
+    renamed: tuple[tuple[str, str], ...] = ()  # ids other files used: (in the file, here)
 
     @property
     def batch(self) -> str:
-        """Files that were added together share it."""
+        """The name shared by files that were added together."""
         return self.unit.partition("-")[0]
 
     @property
     def path(self) -> str:
-        """Where its bytes are, inside the project's folder."""
+        """The place of its bytes inside the project's folder."""
         return f"{self.role}/{self.id}-{safe_name(self.name)}"
 
 
@@ -65,7 +79,7 @@ class StoredFile:
 
 
 def clean_name(name: str) -> str:
-    """Return a file's name without its folders and without what cannot be shown.
+    """Return a file's name without folders and characters that cannot be shown.
 
     >>> clean_name("C:\\\\notes\\\\day\\x00 1.txt"), clean_name("")
     ('day 1.txt', 'file')
@@ -76,7 +90,7 @@ def clean_name(name: str) -> str:
 
 
 def safe_name(name: str) -> str:
-    """Return a name that any file system takes and that still tells what the file is.
+    """Return a readable name that any file system accepts.
 
     >>> safe_name("../../étude <1>.TXT"), safe_name("..")
     ('etude_1.TXT', 'file')
@@ -87,54 +101,69 @@ def safe_name(name: str) -> str:
     return ".".join(part for part in parts if part) or "file"
 
 
-# ---- from uploads to records ----------------------------------------------------------------
+# ---- from given files to stored ones --------------------------------------------------------
 
 
-def checked(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Return the files under clean names; InputError for none, or for one over the limit."""
+def checked(files: Sequence[GivenFile]) -> list[GivenFile]:
+    """Return the files under clean names; InputError if there is none, or one is too large."""
     if not files:
         raise InputError("no files were given")
     for file in files:
-        if len(file.data) > LIMITS.file_mb * 1_000_000:
-            raise InputError(
-                f"{file.name} is {len(file.data) / 1e6:,.0f} MB; the limit is {LIMITS.file_mb} MB "
-                "a file. Split it into smaller files"
-            )
-    return [SourceFile(clean_name(file.name), file.data) for file in files]
+        refuse_large(file.name, file.size, file.limits)
+    return [replace(file, name=clean_name(file.name)) for file in files]
 
 
-def units_of(files: Sequence[SourceFile]) -> list[list[SourceFile]]:
-    """Return the files by what is read together: a .ann with its .txt, any other file alone."""
-    stems = {file.stem for file in files if file.extension == ".ann"}
-    pairs: dict[str, list[SourceFile]] = {}
-    units: list[list[SourceFile]] = []
-    for file in files:
-        if file.extension in (".txt", ".ann") and file.stem in stems:
-            if file.stem not in pairs:
-                units.append(pairs.setdefault(file.stem, []))
-            pairs[file.stem].append(file)
-        else:
-            units.append([file])
-    return units
-
-
-def make_records(
-    files: Sequence[SourceFile], corpus: Corpus, unit: str, role: str, options: ReadOptions
+def store_files(
+    folder: Path, files: Sequence[GivenFile], unit: str, role: str, options: ReadOptions
 ) -> list[StoredFile]:
-    """Return what is to be known about the files of a unit; the first carries the counts."""
-    at = moment(now())
-    counts = (
-        len(corpus.documents),
-        sum(len(document.sentences) for document in corpus.documents),
-        sum(len(sentence.tokens) for sentence in corpus.sentences),
+    """Copy files that are read together into the project, and return their records.
+
+    They are copied in blocks and hashed on the way, so that a large one is never held in memory.
+    The caller syncs the copies (`sync`) before a row names them.
+    """
+    added_at = moment(now())
+    stored: list[StoredFile] = []
+    for file in files:
+        id = uuid.uuid4().hex[:12]
+        record = StoredFile(id, file.name, 0, added_at, options, 0, 0, 0, role, unit)
+        digest, size = hashlib.sha256(), 0
+        try:
+            with written_whole(folder / record.path, is_synced=False) as out:
+                for block in read_blocks(file):
+                    out.write(block)
+                    digest.update(block)
+                    size += len(block)
+        except InputError:
+            remove_bytes(folder, stored)
+            raise
+        stored.append(replace(record, bytes=size, sha256=digest.hexdigest()))
+    return stored
+
+
+def sync(folder: Path, stored: Sequence[StoredFile]) -> None:
+    """Return when the copies are on disk, so that a power failure cannot lose them."""
+    if len(stored) > _MANY and hasattr(os, "sync"):
+        os.sync()
+        return
+    for record in stored:
+        path = folder / record.path
+        try:
+            with open(path, "rb+") as copy:
+                os.fsync(copy.fileno())
+        except OSError as error:
+            raise write_error(path, error) from error
+
+
+def with_counts(stored: Sequence[StoredFile], corpus: Corpus) -> list[StoredFile]:
+    """Return the records of files that are read together; the first carries their counts."""
+    first, *others = stored
+    counted = replace(
+        first,
+        documents=len(corpus.documents),
+        sentences=sum(len(document.sentences) for document in corpus.documents),
+        tokens=sum(len(sentence.tokens) for sentence in corpus.sentences),
     )
-    return [
-        StoredFile(
-            uuid.uuid4().hex[:12], file.name, len(file.data), at, options,
-            *((0, 0, 0) if i else counts), role, unit, hashlib.sha256(file.data).hexdigest(),
-        )
-        for i, file in enumerate(files)
-    ]  # fmt: skip
+    return [counted, *others]
 
 
 def new_batch() -> str:
@@ -145,32 +174,23 @@ def new_batch() -> str:
 # ---- bytes ----------------------------------------------------------------------------------
 
 
-def store_bytes(folder: Path, pairs: Sequence[tuple[StoredFile, SourceFile]]) -> None:
-    """Write the files to their places; all are on disk when this returns."""
-    are_many = len(pairs) > _MANY and hasattr(os, "sync")
-    for record, file in pairs:
-        with written_whole(folder / record.path, is_synced=not are_many) as out:
-            out.write(file.data)
-    if are_many:
-        os.sync()
-
-
-def load_source(folder: Path, record: StoredFile) -> SourceFile:
-    """Return a stored file as it was uploaded."""
-    return SourceFile(record.name, read_source(folder / record.path).data)
+def load_source(folder: Path, record: StoredFile) -> GivenFile:
+    """Return a stored file under its own name; one too large for an upload stays on disk."""
+    source = path_source(folder / record.path, IMPORT_LIMITS, record.name)
+    return read_whole(source) if source.size <= LIMITS.file_mb * 1_000_000 else source
 
 
 def remove_bytes(folder: Path, gone: Iterable[StoredFile]) -> None:
-    """Delete files that no row names any more; what cannot be deleted only takes room."""
+    """Delete files that no row names; one that cannot be deleted only takes up space."""
     for record in gone:
         with suppress(OSError):
             (folder / record.path).unlink()
 
 
 def sweep(folder: Path, kept: set[Path]) -> None:
-    """Delete old files of text, gold and cache that are not to be kept: what a killed process left.
+    """Delete old files of text, gold and cache that are not in `kept`: a killed process left them.
 
-    Young ones stay, as another process may be about to name them.
+    Recent ones stay, since another process may be about to name them.
     """
     too_young = time.time() - _LEFTOVER_SECONDS
     for name in (TEXT, GOLD, CACHE):
@@ -190,7 +210,7 @@ def records(db: sqlite3.Connection, role: str) -> list[StoredFile]:
 
 
 def insert_records(db: sqlite3.Connection, added: Sequence[StoredFile]) -> None:
-    """Name files whose bytes are in place."""
+    """Add rows for files whose bytes are in place."""
     db.executemany(
         "INSERT INTO files (id, role, unit, name, bytes, sha256, options, renamed, documents, "
         "sentences, tokens, added_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -206,18 +226,18 @@ def insert_records(db: sqlite3.Connection, added: Sequence[StoredFile]) -> None:
 
 
 def delete_records(db: sqlite3.Connection, gone: Sequence[StoredFile]) -> None:
-    """Name these files no more."""
+    """Delete the rows of these files."""
     db.executemany("DELETE FROM files WHERE id = ?", [(record.id,) for record in gone])
 
 
 def note_change(db: sqlite3.Connection, role: str) -> None:
-    """Store the key of a role's files, so that asking for it costs nothing."""
+    """Store the key of a role's files, so that reading it costs nothing."""
     set_fact(db, f"{role}_key", content_key(records(db, role)))
     touch(db)
 
 
 def content_key(files: Iterable[StoredFile]) -> str:
-    """Return a hash of all that decides what the files are read as; "" for no files."""
+    """Return a hash of everything that decides what is read from the files; "" for no files."""
     units: dict[str, list[object]] = {}
     for file in files:
         about = (file.name, file.sha256, _options_json(file.options), file.renamed)
@@ -227,7 +247,7 @@ def content_key(files: Iterable[StoredFile]) -> str:
 
 
 def _from_row(row: sqlite3.Row) -> StoredFile:
-    # A database may come from a stranger's zip, and these become a path.
+    # The database may come from somebody else's zip, and these become a path.
     if not _ID.fullmatch(str(row["id"])) or row["role"] not in (TEXT, GOLD):
         raise InputError(f'the project names a file "{row["role"]}/{row["id"]}" that cannot be')
     return StoredFile(
@@ -237,7 +257,7 @@ def _from_row(row: sqlite3.Row) -> StoredFile:
     )  # fmt: skip
 
 
-# Cached, as thousands of files are read by the same few options.
+# Cached: thousands of files share the same few options.
 @lru_cache(maxsize=64)
 def _options_json(options: ReadOptions) -> str:
     return json.dumps(asdict(options), sort_keys=True)

@@ -1,4 +1,4 @@
-"""A project's gold: files of its own, or else the annotations that its text files carry."""
+"""A project's gold: files of its own, or else the annotations in its text files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,36 +6,50 @@ from pathlib import Path
 from engine import project_store as store
 from engine.alignment import Aligned, align, gold_of
 from engine.corpus_cache import store_corpora
-from engine.files import SourceFile
-from engine.formats import read_corpus
+from engine.files import GivenFile
 from engine.project_files import (
     GOLD,
     StoredFile,
     checked,
     delete_records,
     insert_records,
-    make_records,
     new_batch,
     note_change,
     records,
     remove_bytes,
-    store_bytes,
+    store_files,
+    sync,
+    with_counts,
 )
-from engine.project_text import cache_path, read_batch, read_text, tidy
+from engine.project_text import cache_path, read_batch, read_stored, read_text, tidy
 from engine.settings import ReadOptions
-from engine.text import Corpus
+from engine.text import Corpus, InputError
 
 
-def set_gold(folder: Path, files: Sequence[SourceFile], options: ReadOptions) -> list[str]:
-    """Keep the files as the gold in place of others; nothing changes when they do not fit."""
+def set_gold(
+    folder: Path,
+    files: Sequence[GivenFile],
+    options: ReadOptions,
+    read: Corpus | None = None,
+) -> list[str]:
+    """Keep the files as gold in place of others; if they do not fit the text, nothing changes.
+
+    `read` is what `read_corpus` returned for the same files and options. With it, they are not
+    read again.
+    """
     files = checked(files)
-    corpus = read_corpus(files, options)
-    notes, gold = corpus.notes, gold_of(corpus)
-    documents = read_text(folder).documents
-    if documents or not gold.entities:  # without text, only gold that holds nothing is refused
-        notes += align(documents, gold).notes
-    added = make_records(files, corpus, f"{new_batch()}-0", GOLD, options)
-    store_bytes(folder, list(zip(added, files, strict=True)))
+    stored = store_files(folder, files, f"{new_batch()}-0", GOLD, options)
+    try:
+        corpus = read if read is not None else read_stored(folder, stored, files)
+        notes, gold = corpus.notes, gold_of(corpus)
+        documents = read_text(folder).documents
+        if documents or not gold.entities:  # without text, only gold without entities is refused
+            notes += align(documents, gold).notes
+        sync(folder, stored)
+    except InputError:
+        remove_bytes(folder, stored)
+        raise
+    added = with_counts(stored, corpus)
     store_corpora([corpus], cache_path(folder, added))
     _replace(folder, added)
     return notes
@@ -47,14 +61,15 @@ def remove_gold(folder: Path) -> None:
 
 
 def read_gold(folder: Path, corpus: Corpus) -> Aligned | None:
-    """Return the gold of these documents; None when there is none."""
+    """Return the gold of these documents; None if there is none."""
     with store.reading(folder) as db:
         files = records(db, GOLD)
     if files:
         [unit] = read_batch(folder, files)
         return align(corpus.documents, gold_of(unit.corpus))
     ids = {document.id for document in corpus.documents}
-    carried = {id: of for id, of in gold_of(corpus).entities.items() if id in ids}
+    entities = gold_of(corpus).entities
+    carried = {id: annotated for id, annotated in entities.items() if id in ids}
     return Aligned(carried) if carried else None
 
 

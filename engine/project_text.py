@@ -1,7 +1,7 @@
-"""A project's text files become one corpus, under document ids that never change.
+"""Add text files to a project and read them as one corpus, with document ids that never change.
 
-Files that are added together are a batch, read and kept in read form together; within it, files
-that make sense only together (a .txt and its .ann) are a unit, one corpus each.
+Files that are added together are a batch; what was read from them is cached in one file. Within a
+batch, files that are read together (a .txt and its .ann) are a unit with a corpus of its own.
 """
 
 import hashlib
@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from engine import project_store as store
 from engine.corpus_cache import load_corpora, load_ids, reader_version, store_corpora
-from engine.files import SourceFile
+from engine.files import GivenFile, Source, SourceFile
 from engine.formats import read_corpus
 from engine.formats.ids import unique_ids
+from engine.formats.pairing import pair_files
 from engine.formats.reading import with_id
 from engine.project_files import (
     CACHE,
@@ -27,21 +28,21 @@ from engine.project_files import (
     delete_records,
     insert_records,
     load_source,
-    make_records,
     new_batch,
     note_change,
     records,
     remove_bytes,
-    store_bytes,
+    store_files,
     sweep,
-    units_of,
+    sync,
+    with_counts,
 )
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, FileReport, InputError
 
 
 class Unit(NamedTuple):
-    """Files that are read together, and what they are read as."""
+    """Files that are read together, and what was read from them."""
 
     files: list[StoredFile]
     corpus: Corpus
@@ -62,27 +63,24 @@ def read_text(folder: Path) -> Corpus:
 
 
 def read_batch(folder: Path, batch: Sequence[StoredFile]) -> list[Unit]:
-    """Return the units of one batch, from their read form or else from the originals."""
+    """Return the units of one batch, from the cache or else from the files."""
     units, path = _units(batch), cache_path(folder, batch)
     corpora = load_corpora(path)
     if corpora is None or len(corpora) != len(units):
-        corpora = [
-            read_corpus([load_source(folder, file) for file in unit], unit[0].options)
-            for unit in units
-        ]
+        corpora = [read_stored(folder, unit) for unit in units]
         store_corpora(corpora, path)
     return [Unit(unit, corpus) for unit, corpus in zip(units, corpora, strict=True)]
 
 
 def cache_path(folder: Path, batch: Sequence[StoredFile]) -> Path:
-    """Return where a batch is kept in read form: elsewhere for other bytes, options or code."""
+    """Return where a batch is cached; other bytes, options or code give another place."""
     plain = content_key(replace(file, renamed=()) for file in batch)
     name = hashlib.sha256(f"{plain} {reader_version()}".encode()).hexdigest()[:24]
     return folder / CACHE / f"{name}.npz"
 
 
 def tidy(folder: Path, *stale: Path) -> None:
-    """Delete read forms that are of no use any more, and what killed processes left behind."""
+    """Delete caches that are no longer used, and files that killed processes left behind."""
     with store.reading(folder) as db:
         files = [*records(db, TEXT), *records(db, GOLD)]
     kept = {cache_path(folder, batch) for batch in _batches(files)}
@@ -96,33 +94,83 @@ def tidy(folder: Path, *stale: Path) -> None:
 # ---- adding and removing --------------------------------------------------------------------
 
 
-def add_text(folder: Path, files: Sequence[SourceFile], options: ReadOptions) -> list[str]:
-    """Keep the files and return what was noted about them; nothing changes when one is bad."""
-    with store.reading(folder) as db:
-        held = {_identity(file) for file in records(db, TEXT)}
-    batch, notes = new_batch(), []
-    units: list[Unit] = []
-    pairs: list[tuple[StoredFile, SourceFile]] = []
-    for number, given in enumerate(units_of(checked(files))):
-        corpus = read_corpus(given, options)
-        unit = Unit(make_records(given, corpus, f"{batch}-{number}", TEXT, options), corpus)
-        if held.issuperset(map(_identity, unit.files)):
-            notes.append(f"{given[0].name} is in the project already; it was not added again")
-            continue
-        held.update(map(_identity, unit.files))
-        units.append(unit)
-        pairs += zip(unit.files, given, strict=True)
+def read_units(files: Sequence[GivenFile], options: ReadOptions) -> list[Corpus]:
+    """Return what `add_text` would add, one corpus per unit, for a look before they are saved."""
+    return [read_corpus(unit, options) for unit in pair_files(checked(files))]
+
+
+def add_text(
+    folder: Path,
+    files: Sequence[GivenFile],
+    options: ReadOptions,
+    read: Sequence[Corpus] | None = None,
+) -> list[str]:
+    """Add the files and return notes about them; if one is bad, nothing changes.
+
+    `read` is what `read_units` returned for the same files and options. With it, they are not split
+    and tokenized again.
+    """
+    given = pair_files(checked(files))
+    if read is not None and len(read) != len(given):
+        raise ValueError(f"{len(given)} units were given, {len(read)} were read")
+    copied: list[StoredFile] = []
+    try:
+        units, notes = _copy_and_read(folder, given, options, read, copied)
+        if units:
+            sync(folder, copied)
+            added = [file for unit in units for file in unit.files]
+            store_corpora([unit.corpus for unit in units], cache_path(folder, added))
+            notes += _insert(folder, units)
+    except InputError:
+        remove_bytes(folder, copied)
+        raise
     if units:
-        store_bytes(folder, pairs)
-        added = [file for unit in units for file in unit.files]
-        store_corpora([unit.corpus for unit in units], cache_path(folder, added))
-        notes += _insert(folder, units)
         tidy(folder)
     return notes
 
 
+def _copy_and_read(
+    folder: Path,
+    given: Sequence[Sequence[GivenFile]],
+    options: ReadOptions,
+    read: Sequence[Corpus] | None,
+    copied: list[StoredFile],
+) -> tuple[list[Unit], list[str]]:
+    """Copy the files into the project (noted in `copied`) and read those that are new to it."""
+    with store.reading(folder) as db:
+        known = {_identity(file) for file in records(db, TEXT)}
+    batch, notes = new_batch(), []
+    units: list[Unit] = []
+    for number, files in enumerate(given):
+        stored = store_files(folder, files, f"{batch}-{number}", TEXT, options)
+        if known.issuperset(map(_identity, stored)):
+            remove_bytes(folder, stored)
+            notes.append(f"{files[0].name} is in the project already; it was not added again")
+            continue
+        copied += stored
+        known.update(map(_identity, stored))
+        corpus = read[number] if read is not None else read_stored(folder, stored, files)
+        units.append(Unit(with_counts(stored, corpus), corpus))
+    return units, notes
+
+
+def read_stored(
+    folder: Path, stored: Sequence[StoredFile], given: Sequence[GivenFile] = ()
+) -> Corpus:
+    """Return what files that are read together hold.
+
+    They are read from the project's own copies, which nobody changes meanwhile, unless the bytes of
+    all of them are in memory already.
+    """
+    held = [file for file in given if isinstance(file, SourceFile)]
+    sources: Sequence[Source] = held
+    if len(held) < len(stored):
+        sources = [load_source(folder, record) for record in stored]
+    return read_corpus(sources, stored[0].options)
+
+
 def remove_text(folder: Path, file_id: str) -> None:
-    """Remove a file, and with it those that are read together with it."""
+    """Remove a file, and those that are read together with it."""
     with store.writing(folder) as db:
         files = records(db, TEXT)
         units = [file.unit for file in files if file.id == file_id]
@@ -142,7 +190,7 @@ def _identity(file: StoredFile) -> tuple[str, str, ReadOptions]:
 
 
 def _insert(folder: Path, units: Sequence[Unit]) -> list[str]:
-    """Choose document ids and store the rows; begin again if the text was changed meanwhile."""
+    """Choose document ids and store the rows; start again if the text changed meanwhile."""
     while True:
         with store.reading(folder) as db:
             key, files = store.fact(db, "text_key"), records(db, TEXT)
@@ -157,34 +205,36 @@ def _insert(folder: Path, units: Sequence[Unit]) -> list[str]:
 
 
 def _renamed(units: Sequence[Unit], taken: Sequence[str]) -> list[Unit]:
-    """The units with new ids for documents whose id is taken.
+    """Return the units, with new ids for documents whose id is taken.
 
-    They are chosen when a file is added and kept, so that no decision ever changes its document.
+    Ids are chosen when a file is added and never change, so decisions stay with their document.
     """
     given = [[document.id for document in corpus.documents] for _, corpus in units]
-    ids = iter(unique_ids([*taken, *(id for of in given for id in of)])[0][len(taken) :])
+    ids = iter(unique_ids([*taken, *(id for own in given for id in own)])[0][len(taken) :])
     result = []
-    for (files, corpus), of in zip(units, given, strict=True):
-        changed = tuple(sorted((old, new) for old, new in zip(of, ids, strict=False) if old != new))
+    for (files, corpus), own in zip(units, given, strict=True):
+        changed = tuple(
+            sorted((old, new) for old, new in zip(own, ids, strict=False) if old != new)
+        )
         result.append(Unit([replace(file, renamed=changed) for file in files], corpus))
     return result
 
 
 def _used_ids(folder: Path, files: Sequence[StoredFile]) -> list[str]:
-    found: list[str] = []
+    used: list[str] = []
     for batch in _batches(files):
         units = _units(batch)
         ids = load_ids(cache_path(folder, batch))
         if ids is None or len(ids) != len(units):
             ids = [[d.id for d in unit.corpus.documents] for unit in read_batch(folder, batch)]
-        for unit, of in zip(units, ids, strict=True):
+        for unit, own in zip(units, ids, strict=True):
             renamed = dict(unit[0].renamed)
-            found += [renamed.get(id, id) for id in of]
-    return found
+            used += [renamed.get(id, id) for id in own]
+    return used
 
 
 def _shrink_cache(folder: Path, batch: list[StoredFile], gone: Sequence[StoredFile]) -> None:
-    """Keep the read form of what is left of a batch."""
+    """Keep what was read from the files of a batch that are left."""
     left = [file for file in batch if file not in gone]
     corpora = load_corpora(cache_path(folder, batch)) if left else None
     units = _units(batch)
@@ -207,18 +257,18 @@ def _join(units: Sequence[Unit]) -> Corpus:
     for unit in units:
         renamed, left_out = unit.renamed, 0
         own = {document.id for document in unit.corpus.documents}
-        for id, of in unit.corpus.entities.items():
-            # An entities CSV names documents of other files, as the project knows them.
+        for id, annotated in unit.corpus.entities.items():
+            # An entities CSV names documents of other files by their ids in the project.
             place = renamed.get(id, id) if id in own else id
-            kept = tuple(e for e in of if e.end <= lengths.get(place, e.end))
-            left_out += len(of) - len(kept)
+            kept = tuple(e for e in annotated if e.end <= lengths.get(place, e.end))
+            left_out += len(annotated) - len(kept)
             entities[place] = (*entities.get(place, ()), *kept)
         files += _reports(unit, left_out)
     return Corpus(tuple(documents), entities, tuple(files))
 
 
 def _check_annotations(folder: Path, units: Sequence[Unit]) -> None:
-    """Refuse annotations that lie outside the documents of other files that they name."""
+    """Raise InputError if annotations lie outside the documents of other files they name."""
     foreign = [
         unit
         for unit in units
@@ -230,8 +280,8 @@ def _check_annotations(folder: Path, units: Sequence[Unit]) -> None:
     lengths = {d.id: len(d.text) for d in (*read_text(folder).documents, *joined.documents)}
     for unit in foreign:
         own = {document.id for document in unit.corpus.documents}
-        for id, of in unit.corpus.entities.items():
-            end = max((entity.end for entity in of), default=0)
+        for id, annotated in unit.corpus.entities.items():
+            end = max((entity.end for entity in annotated), default=0)
             if id not in own and end > lengths.get(id, end):
                 raise InputError(
                     f"{unit.files[0].name}: an entity that ends at {end:,} lies outside document "

@@ -126,6 +126,7 @@ class Limits:
     """What an upload may weigh; beyond it a message says so and nothing is read."""
 
     file_mb: int = 200  # one file, as uploaded
+    import_mb: int = 2_000  # one file given to `python -m engine import`
     zip_members: int = 5_000  # files in one archive
     zip_unpacked_mb: int = 600  # all files of one archive, unpacked
     project_mb: int = 4_000  # all files of a project's archive, unpacked

@@ -1,8 +1,8 @@
-"""Files become documents one after another, none of them held: a corpus of any size, twice.
+"""Read documents one after another without holding them, so that a corpus may be of any size.
 
-The files are gone through once for what only all of them can tell (encodings, columns, faults,
-repeated ids), without splitting any text. Then documents come as often as they are asked for, the
-same as `read_corpus` would give, under the same ids and with the same notes.
+A first pass over the files finds what only all of them can tell (encodings, columns, faults,
+repeated ids), without splitting any text. After it, the documents can be read as often as needed.
+They are the same as those of `read_corpus`, with the same ids and notes.
 """
 
 import re
@@ -12,28 +12,29 @@ from functools import partial
 from pathlib import Path
 
 from engine.archives import packed_members
-from engine.files import TEXT_EXTENSIONS, Source, is_zip, read_source
+from engine.files import TEXT_EXTENSIONS, Source, is_zip, open_source
 from engine.formats import FORMATS, brat
 from engine.formats.detection import detect_format
 from engine.formats.drafts import Draft, Reading, Totals
 from engine.formats.ids import IdBook
+from engine.formats.pairing import extension
 from engine.formats.reading import check_places, group_files, with_id, with_rename_note
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, FileReport, InputError
-from engine.text_files import path_source, read_whole, stored_text
+from engine.text_files import open_text
 
 _ODD = re.compile(r"[\r\n\t|]")
 _TEXTS = frozenset(TEXT_EXTENSIONS.split()) - {".ann", ".zip"}
 
 
 class DocumentStream:
-    """The documents of many files, read anew each time they are gone through."""
+    """The documents of many files, read again at each pass."""
 
     def __init__(self, parts: "list[_Part]") -> None:
         self._parts = parts
         self._book = _book_of_all(parts)
         self._changed = self._book.renamed([len(part.book) for part in parts])
-        self.has_words = False  # known once all documents were gone through
+        self.has_words = False  # known after a pass over all documents
         self._check_loose([part.loose for part in parts if part.loose])
 
     def __len__(self) -> int:
@@ -41,12 +42,12 @@ class DocumentStream:
 
     @property
     def has_odd_ids(self) -> bool:
-        """Whether an id holds what some formats cannot: a line break, a tab, a bar."""
+        """Whether an id holds a character that some formats cannot: a line break, a tab, a bar."""
         return any(part.has_odd_ids for part in self._parts)
 
     @property
     def files(self) -> tuple[FileReport, ...]:
-        """What was found in each file; sentences cut are counted when they have been split."""
+        """What was found in each file; cut sentences are counted during a pass over documents."""
         reports = zip(self._parts, self._changed, strict=True)
         return tuple(with_rename_note(part.report, changed) for part, changed in reports)
 
@@ -55,7 +56,7 @@ class DocumentStream:
         return Corpus((), files=self.files).notes
 
     def ids(self) -> Iterator[str]:
-        """Yield the ids of all documents, of which none is built."""
+        """Yield the ids of all documents, without building any."""
         return (id for id, _ in self._drafts())
 
     def __iter__(self) -> Iterator[Document]:
@@ -73,37 +74,32 @@ class DocumentStream:
                 yield rename(rename_in_file(draft.id)), draft
 
     def _check_loose(self, loose: Sequence[Corpus]) -> None:
-        """Annotations without a text must lie in the documents that they name."""
+        """Check that annotations without a text lie inside the documents that they name."""
         named = {id for corpus in loose for id in corpus.entities}
         if not named or not len(self):
             return
         lengths = {id: len(draft.build(id).text) for id, draft in self._drafts() if id in named}
         for corpus in loose:
-            for id, found in corpus.entities.items():
-                check_places(corpus, id, found, lengths.get(id))
+            for id, entities in corpus.entities.items():
+                check_places(corpus, id, entities, lengths.get(id))
 
 
 def open_stream(paths: Iterable[str | Path], options: ReadOptions | None = None) -> DocumentStream:
-    """Return the documents of the files at `paths`, after a look at all of them.
+    """Return the documents of the files at `paths`, after a first pass over all of them.
 
     A file that cannot be read raises InputError. Files that are read line by line may be of any
-    size; others (JSON that is one list, archives of brat files, a .txt that is one document) are
-    held one at a time, within the limits of an upload.
+    size. Others (JSON that is one list, archives of brat files, a .txt that is one document) are
+    held in memory one at a time, within the limits of an upload.
     """
-    return stream_sources([_source(path) for path in paths], options)
+    return stream_sources([open_source(path) for path in paths], options)
 
 
 def stream_sources(sources: Iterable[Source], options: ReadOptions | None = None) -> DocumentStream:
-    """Return the documents of files that are read where they are."""
+    """Return the documents of files, which are read where they are."""
     groups = group_files(sources, packed_members)
     if not groups:
         raise InputError("no files were given")
     return DocumentStream([_part(group, options or ReadOptions()) for group in groups])
-
-
-def _source(path: str | Path) -> Source:
-    # A pipe can be read only once, so what comes out of it is kept.
-    return path_source(path) if Path(path).is_file() else read_source(path)
 
 
 def _book_of_all(parts: "list[_Part]") -> IdBook:
@@ -124,10 +120,10 @@ def _book_of_all(parts: "list[_Part]") -> IdBook:
 
 @dataclass(slots=True)
 class _Part:
-    """A file, or files that make sense only together, and what is known about them."""
+    """A file, or files that are read together, and what is known about them."""
 
     open: Callable[[], Reading]  # begins a pass
-    book: IdBook  # of the ids in the file
+    book: IdBook  # the ids in the file
     totals: Totals
     report: FileReport
     has_odd_ids: bool
@@ -148,36 +144,36 @@ class _Part:
 
 
 class _CorpusReading:
-    """A corpus that had to be read whole, as a pass over its documents."""
+    """A pass over the documents of a corpus that had to be read whole."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
 
     def drafts(self) -> Iterator[Draft]:
         for document in self.corpus.documents:
-            found = self.corpus.entities.get(document.id, ())
-            yield Draft(document.id, partial(with_id, document), len(found))
+            entities = self.corpus.entities.get(document.id, ())
+            yield Draft(document.id, partial(with_id, document), len(entities))
 
     def report(self, totals: Totals) -> FileReport:
         return self.corpus.files[0]
 
 
 def _part(group: list[Source], options: ReadOptions) -> _Part:
-    """Go through a file for the first time."""
+    """Read a file for the first time."""
     first = group[0]
     if len(group) == 2:
         text_file, ann_file = group
-        return _whole(lambda: brat.read_pair(read_whole(text_file), read_whole(ann_file), options))
+        return _whole(lambda: brat.read_pair(text_file, ann_file, options))
     if is_zip(first):
-        return _whole(lambda: brat.read(read_whole(first), options))
-    if Path(first.name).suffix.lower() not in _TEXTS:
+        return _whole(lambda: brat.read(first, options))
+    if extension(first) not in _TEXTS:
         detect_format(first, options)  # says why it cannot be read
-    text = stored_text(first, options.encoding)
+    text = open_text(first, options.encoding)
     format = FORMATS[detect_format(first, options, text)]
     read = format.read
     assert read is not None
     if format.reading is None:
-        return _whole(lambda: read(read_whole(first), options))
+        return _whole(lambda: read(first, options))
     try:
         part = _look_through(partial(format.reading, text, options))
     except InputError:
@@ -186,8 +182,8 @@ def _part(group: list[Source], options: ReadOptions) -> _Part:
     else:
         if format.name != "tokens" or not part.totals.renamed:
             return part
-    # Rows of one document that are not together, which may look like faults.
-    return _whole(lambda: read(read_whole(first), options))
+    # The rows of one document are not together, which may look like faults.
+    return _whole(lambda: read(first, options))
 
 
 def _whole(read: Callable[[], Corpus]) -> _Part:

@@ -1,4 +1,4 @@
-"""Documents hold sentences of tokens; spans and entities mark stretches of them."""
+"""The data model: documents of tokenized sentences, and spans and entities in them."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 
 class InputError(ValueError):
-    """Something the person can mend (a file, an option, a full disk); shown to them as it is.
+    """A problem the user can solve (a file, an option, a full disk); the message is shown as it is.
 
-    Form: what is wrong, with the value; where; what to do. `fix` names the reading option that
-    may mend it (encoding, text_column, skip_bad_lines, entity_type), for a page to offer.
+    It says what is wrong, with the value; where; and what to do. `fix` names the reading option
+    that may solve it (encoding, text_column, skip_bad_lines, entity_type), for a page to offer.
     """
 
     def __init__(self, message: str, fix: str = "") -> None:
@@ -23,7 +23,7 @@ class InputError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A typed stretch of tokens, half-open: ``tokens[start:end]`` of one sentence."""
+    """A typed range of tokens of one sentence: ``tokens[start:end]``."""
 
     start: int
     end: int
@@ -36,9 +36,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A typed stretch of a document, half-open code points, and where it came from.
+    """A typed range of characters of a document (the end not included), and where it came from.
 
-    Spans are what the engine computes with; entities are what files hold.
+    The engine computes with spans; files hold entities.
     """
 
     start: int
@@ -62,8 +62,8 @@ class Entity:
 class Sentence:
     """Tokens of one sentence; ``text[starts[i]:]`` begins with ``tokens[i]``.
 
-    `starts` count from the sentence's own beginning, so most are small cached integers and a
-    large corpus stays small in memory; add `start` for positions in the document.
+    `starts` count from the beginning of the sentence, so most are small integers, which Python
+    caches: a large corpus takes less memory. Add `start` for positions in the document.
     """
 
     document_id: str
@@ -93,13 +93,13 @@ class Document:
     id: str
     text: str
     sentences: tuple[Sentence, ...]
-    tokens_given: bool = False  # the file was tokenized already, and keeps its tokens
-    cut_sentences: int = 0  # how many sentences were over the limit and had to be cut
+    tokens_given: bool = False  # the file was tokenized; its tokens are kept
+    cut_sentences: int = 0  # how many sentences were over the limit and were cut
 
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What was found in one file and what had to be decided, for the person to see."""
+    """What was found in one file and what was decided about it, to show to the user."""
 
     name: str
     format: str
@@ -109,7 +109,7 @@ class FileReport:
     id_column: str = ""
     documents: int = 0
     entities: int = 0
-    notes: tuple[str, ...] = ()  # sentences: fixed, skipped, dropped, assumed
+    notes: tuple[str, ...] = ()  # sentences: what was fixed, skipped, dropped or assumed
 
 
 EntitiesByDocument = Mapping[str, Sequence[Entity]]  # by document id
@@ -117,10 +117,10 @@ EntitiesByDocument = Mapping[str, Sequence[Entity]]  # by document id
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Documents, and the entities that some of them were annotated with.
+    """Documents, and the entities of those that are annotated.
 
-    A document id in `entities` means "annotated", even with no entity; an id that is not there
-    means nothing is known about that document.
+    A document whose id is in `entities` is annotated, even if it has no entity. About a document
+    whose id is missing there, nothing is known.
     """
 
     documents: tuple[Document, ...]
@@ -154,7 +154,7 @@ def tags_from_spans(spans: Iterable[Span], token_count: int) -> list[str]:
 
 
 def spans_from_tags(tags: Sequence[str]) -> list[Span]:
-    """Return the spans of a tag sequence, reading IOB1, IOB2 and IOBES/BILOU alike.
+    """Return the spans of a tag sequence in IOB1, IOB2, IOBES or BILOU.
 
     An I- that continues nothing opens a span, as in IOB1.
 
@@ -216,11 +216,11 @@ def entities_from_spans(sentence: Sentence, spans: Iterable[Span], method: str) 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Entities laid onto tokens: spans by sentence, and what had to be changed to do it."""
+    """Entities as spans of tokens, by sentence, and the entities that were changed to fit."""
 
-    spans: tuple[tuple[Span, ...], ...]  # one tuple a sentence
-    snapped: tuple[Entity, ...] = ()  # began or ended inside a token; widened to the whole token
-    cut: tuple[Entity, ...] = ()  # ran over a sentence's end; kept up to it
+    spans: tuple[tuple[Span, ...], ...]  # one tuple per sentence
+    snapped: tuple[Entity, ...] = ()  # began or ended inside a token; extended to the whole token
+    cut: tuple[Entity, ...] = ()  # continued after the end of a sentence; cut there
     dropped: tuple[Entity, ...] = ()  # covered no token, or overlapped a longer entity
 
     @property
@@ -229,7 +229,7 @@ class Fitted:
 
 
 def fit_notes(snapped: int, cut: int, dropped: int) -> list[str]:
-    """Return what is told about entities that were changed to fit tokens."""
+    """Return the notes about entities that were changed to fit tokens."""
     return [
         f"{count} {what}"
         for count, what in (
@@ -242,9 +242,9 @@ def fit_notes(snapped: int, cut: int, dropped: int) -> list[str]:
 
 
 def spans_from_entities(document: Document, entities: Iterable[Entity]) -> Fitted:
-    """Return the entities as token spans; overlaps keep the longest, then the leftmost.
+    """Return the entities as token spans; of overlapping ones, keep the longest, then the first.
 
-    Nothing fails and nothing is silent: what was widened, cut or dropped is listed.
+    No entity is an error. Those that were extended, cut or dropped are listed.
     """
     taken: list[set[int]] = [set() for _ in document.sentences]
     spans: list[list[Span]] = [[] for _ in document.sentences]
@@ -271,7 +271,7 @@ def spans_from_entities(document: Document, entities: Iterable[Entity]) -> Fitte
         taken[i].update(covered)
         spans[i].append(span)
     return Fitted(
-        tuple(tuple(sorted(of, key=lambda s: s.start)) for of in spans),
+        tuple(tuple(sorted(in_sentence, key=lambda s: s.start)) for in_sentence in spans),
         tuple(snapped),
         tuple(cut),
         tuple(dropped),
@@ -279,7 +279,7 @@ def spans_from_entities(document: Document, entities: Iterable[Entity]) -> Fitte
 
 
 def _tokens_under(sentence: Sentence, entity: Entity) -> range:
-    """Token indices that share at least one character with the entity."""
+    """Return the indices of the tokens that share at least one character with the entity."""
     start, end = entity.start - sentence.start, entity.end - sentence.start
     first = max(bisect_right(sentence.starts, start) - 1, 0)
     if sentence.starts[first] + len(sentence.tokens[first]) <= start:

@@ -1,4 +1,4 @@
-"""A corpus becomes figures and tables about its length, for a person to see what was read."""
+"""Count documents, sentences and tokens of a corpus, for the tables and charts about its text."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 from engine.text import Corpus
 
-_SHOWN_CHARACTERS = 120  # of a document's text, to tell it by
+_SHOWN_CHARACTERS = 120  # of a document's beginning
 _MOST_BINS = 30
 
 
@@ -18,7 +18,7 @@ class TextFigures:
     documents: int
     sentences: int
     tokens: int
-    unique_tokens: int  # different ones, letter by letter
+    unique_tokens: int  # different tokens; case counts
     longest_sentence: int  # tokens
 
 
@@ -34,9 +34,10 @@ def measure_text(corpus: Corpus) -> TextFigures:
 
 
 def document_table(corpus: Corpus, most: int | None = None) -> pd.DataFrame:
-    """Return one row a document: document, sentences, tokens, longest (sentence, in tokens), text.
+    """Return one row per document: document, sentences, tokens, longest, text.
 
-    `text` is how the document begins, on one line; `most` ends the table early.
+    `longest` is the longest sentence, in tokens. `text` is the beginning of the document, on one
+    line. With `most`, only the first documents are listed.
     """
     rows = []
     for document in corpus.documents[:most]:
@@ -59,20 +60,20 @@ def document_table(corpus: Corpus, most: int | None = None) -> pd.DataFrame:
 
 
 def sentence_lengths(corpus: Corpus) -> pd.DataFrame:
-    """Return a histogram of the tokens in a sentence: first, last (both included), count."""
+    """Return a histogram of tokens per sentence: first, last (both included), count."""
     return histogram([len(sentence.tokens) for sentence in corpus.sentences])
 
 
 def document_lengths(corpus: Corpus) -> pd.DataFrame:
-    """Return a histogram of the tokens in a document: first, last (both included), count."""
+    """Return a histogram of tokens per document: first, last (both included), count."""
     return histogram([sum(len(s.tokens) for s in d.sentences) for d in corpus.documents])
 
 
 def histogram(values: list[int], bins: int = _MOST_BINS) -> pd.DataFrame:
     """Return how many values fall in each of at most `bins` equal ranges of whole numbers.
 
-    The last range ends at the 99th percentile's range or later and takes all that is longer, so
-    that one book among abstracts does not push everything else into the first bar.
+    The last range holds the 99th percentile and everything above it, so that one book among
+    abstracts does not push everything else into the first bar.
 
     >>> histogram([1, 2, 2, 9], bins=3)
        first  last  count

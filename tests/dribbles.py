@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from typing import IO
 
 from engine.files import SourceFile
+from engine.settings import LIMITS, Limits
 
 
 @dataclass(frozen=True)
 class Dribble:
-    """A source of at most `most` bytes a read, which may claim to be larger than it is."""
+    """A source of at most `most` bytes per read, which may claim to be larger than it is."""
 
     file: SourceFile
     most: int
     claimed: int | None = None
+    limits: Limits = LIMITS
 
     @property
     def name(self) -> str:

@@ -13,7 +13,8 @@ from functools import lru_cache
 import pytest
 
 from engine.archives import unzip
-from engine.files import Decoded, SourceFile, decode, is_zip, read_source, written_whole
+from engine.encoding import Decoded, decode
+from engine.files import SourceFile, is_zip, read_source, written_whole
 from engine.settings import Limits
 from engine.text import InputError
 
@@ -227,7 +228,7 @@ def test_read_source_refuses_a_file_over_the_limit(tmp_path):
     with pytest.raises(InputError) as caught:
         read_source(tmp_path / "a.txt", Limits(file_mb=2))
     assert str(caught.value) == (
-        "a.txt is 3 MB; the limit is 2 MB a file. Split it into smaller files"
+        "a.txt is 3 MB; the limit is 2 MB per file. Split it into smaller files"
     )
 
 

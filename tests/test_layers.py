@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 ENGINE = ROOT / "engine"
 UI = ROOT / "ui"
 ENGINE_ORDER = [
-    "settings", "code_version", "text", "tokenization", "text_figures", "encoding", "files",
+    "settings", "code_version", "text", "tokenization", "text_figures", "files", "encoding",
     "text_files", "archives", "delimited", "json_records", "folding", "dictionary",
     "dictionary_layouts", "dictionary_records", "dictionary_files", "audit", "matching",
     "resolution", "distant", "relabeling", "changes", "coverage", "phrase_tables", "candidates",

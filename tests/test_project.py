@@ -16,7 +16,7 @@ from engine import project_text
 from engine.dictionary import Dictionary, Phrase, fingerprint, mute
 from engine.files import SourceFile
 from engine.formats import read_corpus
-from engine.settings import LIMITS, MatchOptions, ReadOptions
+from engine.settings import Limits, MatchOptions, ReadOptions
 from engine.text import Entity, InputError
 from engine.workspace import create_project, open_project
 
@@ -120,12 +120,11 @@ def test_a_bad_file_leaves_everything_as_it_was(project):
     assert (files_in(project.folder), project.text_key()) == (before, key)
 
 
-def test_no_files_and_files_over_the_limit_are_refused(project, monkeypatch):
+def test_no_files_and_files_over_the_limit_are_refused(project):
     with pytest.raises(InputError, match="no files were given"):
         project.add_text([])
-    monkeypatch.setattr("engine.project_files.LIMITS", replace(LIMITS, file_mb=0))
-    with pytest.raises(InputError, match=r"notes\.txt is 0 MB; the limit is 0 MB a file"):
-        project.add_text([NOTES])
+    with pytest.raises(InputError, match=r"notes\.txt is 0 MB; the limit is 0 MB per file"):
+        project.add_text([replace(NOTES, limits=Limits(file_mb=0))])
 
 
 def test_the_same_file_is_not_added_twice(project):
@@ -190,7 +189,7 @@ def test_text_and_annotations_of_brat_belong_together(project):
         SourceFile("case.txt", b"Fever came."),
     ]
     project.add_text(pair)
-    assert project.corpus() == read_corpus([pair[0], pair[2], NOTES])
+    assert project.corpus() == read_corpus(pair)
     assert project.corpus().entities == {"case": (Entity(0, 5, "Disease", method="gold"),)}
     project.remove_text(next(f.id for f in project.text_files() if f.name == "case.ann"))
     assert [file.name for file in project.text_files()] == ["notes.txt"]
@@ -483,13 +482,12 @@ def test_processes_that_write_at_once_lose_nothing(project):
 
 KILL = "os.kill(os.getpid(), signal.SIGKILL)"
 MOMENTS = {
-    "before any byte": f"project_text.store_bytes = lambda *_: {KILL}",
+    "before any byte": f"project_text.store_files = lambda *_: {KILL}",
     "while bytes are written": (
-        "def half(folder, pairs):\n"
-        "    with project_files.written_whole(folder / pairs[0][0].path) as out:\n"
-        f"        out.write(b'half'); out.flush(); {KILL}\n"
-        "project_text.store_bytes = half"
+        f"def half(file):\n    yield b'half'\n    {KILL}\nproject_files.read_blocks = half"
     ),
+    "before the copies are read": f"project_text.with_counts = lambda *_: {KILL}",
+    "before the copies are synced": f"project_text.sync = lambda *_: {KILL}",
     "before the read form": f"project_text.store_corpora = lambda *_: {KILL}",
     "before the rows": f"project_text._insert = lambda *_: {KILL}",
     "between rows and commit": f"project_text.note_change = lambda *_: {KILL}",
@@ -525,7 +523,7 @@ def test_what_a_killed_process_left_is_deleted_once_it_is_old(project):
     project.set_gold([SourceFile("g.csv", b"doc_id,start,end,text,label\nnotes,0,5,Fever,D\n")])
     assert all(path.exists() for path in left)  # someone may be about to name them
     for path in left:
-        os.utime(path, (time.time() - 7200,) * 2)
+        os.utime(path, (time.time() - 2 * 24 * 3600,) * 2)
     project.remove_gold()
     assert files_in(project.folder) == kept
 

@@ -1,8 +1,13 @@
 """Commands on projects: what the app does with them, typed."""
 
 import csv
+import hashlib
 import json
+import os
 import re
+import shutil
+import threading
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -10,12 +15,19 @@ import pytest
 from engine import jobs
 from engine.__main__ import main
 from engine.device import set_threads
-from engine.files import SourceFile, read_source
+from engine.files import SourceFile, path_source, read_source
 from engine.formats import write_corpus
 from engine.job_store import writing_jobs
+from engine.project_files import IMPORT_LIMITS
 from engine.settings import LIMITS
 from engine.text import Entity, InputError
-from engine.workspace import duplicate_project, list_projects, open_project
+from engine.workspace import (
+    create_project,
+    delete_project,
+    duplicate_project,
+    list_projects,
+    open_project,
+)
 from tests.small_project import PRIORS, TINY, make_small_project
 
 NOTES = '{"id": "d1", "text": "Aspirin helped against high fever ."}\n'
@@ -100,13 +112,59 @@ def test_import_adds_to_a_project(capsys, folder):
     )
 
 
-def test_a_file_too_large_for_the_browser_is_imported(capsys, folder, monkeypatch):
-    size = (folder / "notes.jsonl").stat().st_size / 1e6
-    monkeypatch.setattr(read_source, "__defaults__", (replace(LIMITS, file_mb=size / 2),))
-    with pytest.raises(InputError, match="the limit is"):
-        read_source(folder / "notes.jsonl")
-    assert main(["import", "--create", "Large", "--text", "notes.jsonl"]) == 0
-    assert "1 documents" in capsys.readouterr().out
+@pytest.fixture
+def large_notes(folder):
+    """A file over the limit of an upload: two records, then long blank lines, which cost little."""
+    path = folder / "large.jsonl"
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(NOTES + NOTES.replace("d1", "d2"))
+        for _ in range(LIMITS.file_mb + 1):
+            out.write(" " * 999_999 + "\n")
+    yield path
+    path.unlink()
+
+
+def test_a_file_too_large_for_the_browser_is_imported(capsys, folder, large_notes):
+    size = large_notes.stat().st_size
+    with pytest.raises(InputError, match="the limit is 200 MB per file"):
+        read_source(large_notes)
+    tracemalloc.start()
+    assert main(["import", "--create", "Large", "--text", "large.jsonl"]) == 0
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < size / 4  # it was never held in memory
+    assert "2 documents, 12 tokens" in capsys.readouterr().out
+    [summary] = list_projects()
+    project = open_project(summary.id)
+    [stored] = project.text_files()
+    assert (stored.name, stored.bytes) == ("large.jsonl", size)
+    with open(large_notes, "rb") as file:
+        assert stored.sha256 == hashlib.file_digest(file, "sha256").hexdigest()
+    shutil.rmtree(project.folder / "cache")
+    assert [document.id for document in project.corpus().documents] == ["d1", "d2"]  # read again
+    delete_project(project.id)
+
+
+def test_an_import_has_a_limit_of_its_own(folder):
+    project = create_project("Limits")
+    notes, drugs = (
+        path_source(folder / name, IMPORT_LIMITS) for name in ("notes.jsonl", "Drug.txt")
+    )
+    allowed, refused = LIMITS.import_mb * 1_000_000, LIMITS.import_mb * 1_000_000 + 600_000
+    for add, file in ((project.add_text, notes), (project.add_dictionaries, drugs)):
+        with pytest.raises(InputError, match="is 2,001 MB; the limit is 2,000 MB per file"):
+            add([replace(file, size=refused)])
+        add([replace(file, size=allowed)])
+    assert (len(project.text_files()), len(project.dictionaries())) == (1, 1)
+
+
+def test_a_pipe_is_imported(capsys, folder):
+    os.mkfifo(folder / "pipe.jsonl")
+    writer = threading.Thread(target=(folder / "pipe.jsonl").write_text, args=(NOTES,))
+    writer.start()
+    assert main(["import", "--create", "Piped", "--text", "pipe.jsonl"]) == 0
+    writer.join()
+    assert "1 documents, 6 tokens" in capsys.readouterr().out
 
 
 def test_a_file_that_cannot_be_read_leaves_no_project(capsys, folder):

@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from engine.files import SourceFile, read_source
+from engine.files import SourceFile, path_source, read_source
 from engine.formats import FORMATS, read_corpus, write_corpus
 from engine.settings import ReadOptions
 from engine.text import Corpus, Entity, InputError
@@ -232,3 +232,23 @@ def test_every_writable_format_is_detected_when_the_first_document_is_not_annota
 def test_json_written_by_hand_over_many_lines_is_read():
     content = json.dumps([{"id": "d", "text": "Fever"}], indent=2)
     assert texts(read_corpus([file("d.json", content)])) == [("d", "Fever")]
+
+
+@pytest.mark.parametrize("format", [name for name, of in FORMATS.items() if of.write and of.read])
+def test_a_file_left_on_disk_is_read_as_one_in_memory(format, tmp_path):
+    documents = (make_document("d1", "Rash went"), make_document("d2", "Fever came"))
+    path = tmp_path / f"labels{FORMATS[format].extensions[0] if format != 'brat' else '.zip'}"
+    write_corpus(Corpus(documents, {"d2": (SIGN,)}), path, format)
+    assert read_corpus([path_source(path)]) == read_corpus([read_source(path)])
+
+
+def test_an_archive_and_a_pair_left_on_disk_are_read_as_in_memory(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("x/a.txt", "Fever")
+        archive.writestr("b.csv", "id,text\n7,rash\n7,itch\n")
+    (tmp_path / "d.txt").write_text("Fever", encoding="utf-8")
+    (tmp_path / "d.ann").write_text("T1\tSign 0 5\tFever\n", encoding="utf-8")
+    paths = [tmp_path / name for name in ("d.ann", "a.zip", "d.txt")]
+    on_disk = read_corpus([path_source(path) for path in paths])
+    assert on_disk == read_corpus([read_source(path) for path in paths])
+    assert [document.id for document in on_disk.documents] == ["a", "7", "7~2", "d"]

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import text_files
 from engine.files import SourceFile
 from engine.formats import FORMATS, WriteOptions, read_corpus
 from engine.formats.ids import IdBook, unique_ids
@@ -113,7 +112,7 @@ def zipped(name, **members):
 @given(st.lists(files(), min_size=1, max_size=3), OPTIONS, st.sampled_from([1, 2, 3, 64]))
 def test_a_stream_gives_what_reading_at_once_gives(sources, options, size):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_files, "_CHUNK", size)
+        patch.setattr("engine.encoding._BLOCK", size)
         pieces = outcome(streamed, [Dribble(source, size) for source in sources], options)
     assert pieces == outcome(whole, sources, options)
 
@@ -245,7 +244,7 @@ def test_size_limits_only_what_has_to_be_held():
     lines = Dribble(file("a.jsonl", '{"text": "a"}\n{"text": "b"}\n'), 64, claimed=201_000_000)
     assert [document.text for document in stream_sources([lines])] == ["a", "b"]
     one_list = Dribble(file("a.json", '[{"text": "a"},\n{"text": "b"}]'), 64, claimed=201_000_000)
-    with pytest.raises(InputError, match=r"^a\.json is 201 MB; the limit is 200 MB a file\."):
+    with pytest.raises(InputError, match=r"^a\.json is 201 MB; the limit is 200 MB per file\."):
         stream_sources([one_list])
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import text_files
-from engine.files import SourceFile, decode
+from engine.encoding import decode
+from engine.files import PathSource, SourceFile, path_source, read_whole
 from engine.text import InputError
-from engine.text_files import ANY_END, NEWLINE, held_text, path_source, read_whole, stored_text
+from engine.text_files import ANY_END, NEWLINE, open_text
 from tests.dribbles import Dribble
 
 ENCODINGS = (
@@ -45,23 +45,32 @@ def outcome(read, source, encoding):
 def test_text_on_the_disk_is_decoded_as_in_memory(data, encoding, size):
     file = SourceFile("notes.txt", data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_files, "_CHUNK", size)
-        stored = outcome(stored_text, Dribble(file, size), encoding)
-    assert stored == outcome(held_text, file, encoding)
+        patch.setattr("engine.encoding._BLOCK", size)
+        stored = outcome(open_text, Dribble(file, size), encoding)
+    assert stored == outcome(open_text, file, encoding)
+
+
+@given(DATA, st.sampled_from(ENCODINGS))
+def test_a_text_that_is_accepted_is_what_python_decodes(data, encoding):
+    try:
+        text = open_text(SourceFile("notes.txt", data), encoding)
+    except InputError:
+        return
+    assert text.whole() == data.decode(text.encoding).removeprefix("\ufeff")
 
 
 @given(st.text(st.sampled_from("ab\r\n\x0b\x0c\x1c\x85\u2028"), max_size=12))
 def test_lines_end_where_python_ends_them_and_keep_their_ends(text):
-    lines = held_text(SourceFile("a.txt", f"x{text}".encode())).lines
+    lines = open_text(SourceFile("a.txt", f"x{text}".encode())).lines
     assert list(lines(ANY_END)) == list(io.StringIO(f"x{text}", newline=""))
     assert "".join(lines(NEWLINE)) == f"x{text}"
     assert list(lines(NEWLINE)) == list(io.StringIO(f"x{text}", newline="\n"))
 
 
-def test_stored_text_keeps_to_what_a_late_byte_decides(tmp_path):
+def test_text_on_disk_keeps_to_what_a_late_byte_decides(tmp_path):
     data = b"plain\n" * 1_000_000 + b"caf\xe9 au lait\n"
     (tmp_path / "a.txt").write_bytes(data)
-    text = stored_text(path_source(tmp_path / "a.txt"))
+    text = open_text(path_source(tmp_path / "a.txt"))
     assert text.encoding == "windows-1252"
     assert text.notes == decode(SourceFile("a.txt", data)).notes
     assert 'e.g. "café"' in text.notes[0]
@@ -76,6 +85,6 @@ def test_a_source_that_cannot_be_read_is_one_sentence(tmp_path):
 
 
 def test_only_what_is_held_is_limited(tmp_path):
-    source = text_files.PathSource(Path("large.txt"), 201_000_000)
-    with pytest.raises(InputError, match=r"large\.txt is 201 MB; the limit is 200 MB a file"):
+    source = PathSource(Path("large.txt"), "large.txt", 201_000_000)
+    with pytest.raises(InputError, match=r"large\.txt is 201 MB; the limit is 200 MB per file"):
         read_whole(source)

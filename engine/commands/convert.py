@@ -1,4 +1,4 @@
-"""`convert`: a file of one format becomes a file of another."""
+"""`convert`: rewrite a file in another format."""
 
 import argparse
 from dataclasses import replace

@@ -1,29 +1,25 @@
-"""`import`: files become part of a project."""
+"""`import`: add files to a project."""
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 
 from engine.commands.inputs import named_project
 from engine.commands.terminal import note_all, read_options, say
-from engine.files import SourceFile, read_source
+from engine.files import GivenFile, open_source
 from engine.project import Project
-from engine.settings import LIMITS
+from engine.project_files import IMPORT_LIMITS
 from engine.text import InputError
 from engine.workspace import create_project, delete_project, import_project_zip
 
-# The limit on one file is the browser's; here a project's own is the only one.
-_LIMITS = replace(LIMITS, file_mb=LIMITS.project_mb)
-
 
 def import_command(options: argparse.Namespace) -> None:
-    """Add files to a project; a project that was to be made for them is not, if one is bad."""
+    """Add files to a project; if one is bad, a project created for them is deleted again."""
     if options.zip:
         project = import_project_zip(options.zip)
         say(f'Project {project.id} ("{project.name}") was made from {options.zip}.')
         return
     texts, dictionaries, gold = (
-        [read_source(path, _LIMITS) for path in paths]
+        [open_source(path, IMPORT_LIMITS) for path in paths]
         for paths in (options.text, options.dictionary, options.gold)
     )
     if not (texts or dictionaries or gold) and not options.create:
@@ -41,9 +37,9 @@ def import_command(options: argparse.Namespace) -> None:
 def _add(
     project: Project,
     options: argparse.Namespace,
-    texts: Sequence[SourceFile],
-    dictionaries: Sequence[SourceFile],
-    gold: Sequence[SourceFile],
+    texts: Sequence[GivenFile],
+    dictionaries: Sequence[GivenFile],
+    gold: Sequence[GivenFile],
 ) -> None:
     reading = read_options(options)
     if texts:

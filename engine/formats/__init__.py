@@ -1,4 +1,4 @@
-"""Files become a corpus and a corpus becomes files; one small module a format.
+"""Read files into a corpus and write a corpus to files; one small module per format.
 
 To add a format: a module with `read`, `write` and `FORMAT`, a line in `catalog`, a round-trip test.
 """

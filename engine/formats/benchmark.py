@@ -1,4 +1,4 @@
-"""The paper's files (token, tag and class number a line) become a document with entities."""
+"""Read and write the paper's files: a token, a tag and a class number per line."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,9 +6,8 @@ from typing import IO
 
 import numpy as np
 
-from engine.files import SourceFile, decode
+from engine.files import Source
 from engine.formats.contract import Format, Overview, Pairs, WriteOptions, WriteReport, whole_writer
-from engine.formats.plain_text import decode_text
 from engine.formats.tagging import (
     ColumnCounts,
     FitCounts,
@@ -29,10 +28,11 @@ from engine.text import (
     spans_from_tags,
     tags_from_spans,
 )
+from engine.text_files import Text, open_text
 from engine.tokenization import make_tokenized_document
 
 _LARGEST_CLASS = 999
-_WRITTEN = ("gold", "dictionary")  # the methods that the columns are for
+_WRITTEN = ("gold", "dictionary")  # the methods in the two columns
 
 Columns = tuple[list[list[str]], list[list[str]], list[list[int]]]
 
@@ -40,11 +40,11 @@ Columns = tuple[list[list[str]], list[list[str]], list[list[int]]]
 # ---- reading --------------------------------------------------------------------------------
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
-    """Return the file as one document: its tags are gold, its class numbers the dictionary's."""
-    decoded = decode_text(file, options)
-    tokens, tags, classes = _parse(file.name, decoded.text)
-    document = make_tokenized_document(file.stem, tokens)
+def read(file: Source, options: ReadOptions) -> Corpus:
+    """Return the file as one document: tags are gold, class numbers are dictionary labels."""
+    text = open_text(file, options.encoding)
+    tokens, tags, classes = _parse(text)
+    document = make_tokenized_document(text.stem, tokens)
     types, notes = _types(tags, classes)
     entities: list[Entity] = []
     for i, sentence in enumerate(document.sentences):
@@ -55,26 +55,27 @@ def read(file: SourceFile, options: ReadOptions) -> Corpus:
     report = FileReport(
         name=file.name,
         format="benchmark",
-        encoding=decoded.encoding,
+        encoding=text.encoding,
         delimiter=" ",
         documents=1,
         entities=len(entities),
-        notes=(*decoded.notes, *notes),
+        notes=(*text.notes, *notes),
     )
     return Corpus((document,), {document.id: tuple(entities)}, (report,))
 
 
-def read_columns(file: SourceFile) -> Columns:
+def read_columns(file: Source) -> Columns:
     """Return tokens, tags and class numbers, each by sentence."""
-    return _parse(file.name, decode(file).text)
+    return _parse(open_text(file))
 
 
-def _parse(name: str, text: str) -> Columns:
+def _parse(text: Text) -> Columns:
+    name = text.name
     tokens: list[list[str]] = [[]]
     tags: list[list[str]] = [[]]
     classes: list[list[int]] = [[]]
-    known: set[tuple[str, str]] = set()  # checked once each: files have many lines, few tags
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+    known: set[tuple[str, str]] = set()  # each is checked once: many lines, few tags
+    for number, line in enumerate(text.whole().replace("\r\n", "\n").split("\n"), start=1):
         cells = line.split(" ")
         if len(cells) == 3 and cells[0]:
             token, tag, label = cells
@@ -113,11 +114,11 @@ def _check(name: str, line: int, tag: str, label: str) -> None:
 
 
 def _types(tags: list[list[str]], classes: list[list[int]]) -> tuple[tuple[str, ...], list[str]]:
-    """Name the class numbers, which the file does not, by the gold types they meet most often."""
+    """Name each class number by the gold type it meets most often; the file has no names."""
     meetings: Counter[tuple[int, str]] = Counter()
     highest = 0
-    for of_sentence, labels in zip(tags, classes, strict=True):
-        for tag, label in zip(of_sentence, labels, strict=True):
+    for sentence_tags, labels in zip(tags, classes, strict=True):
+        for tag, label in zip(sentence_tags, labels, strict=True):
             if label:
                 highest = max(highest, label)
                 meetings[label, tag[2:]] += 1
@@ -141,17 +142,17 @@ def _listed(types: Iterable[str]) -> str:
 def write_each(
     pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
 ) -> WriteReport:
-    """Write gold entities as tags and dictionary entities as class numbers, by order of name."""
-    types = sorted({of for method, _, of in overview.kinds if method in _WRITTEN})
+    """Write gold entities as tags, and dictionary entities as numbers in order of type name."""
+    types = sorted({kind for method, _, kind in overview.kinds if method in _WRITTEN})
     fits, columns = FitCounts(), ColumnCounts()
     rows = documents = other = 0
     for document, entities in pairs:
-        found = entities or ()
-        gold, labels = (fit(document, (e for e in found if e.method == m)) for m in _WRITTEN)
+        given = entities or ()
+        gold, labels = (fit(document, (e for e in given if e.method == m)) for m in _WRITTEN)
         fits.add(gold, labels)
         columns.add(document, entities)
         documents += 1
-        other += sum(entity.method not in _WRITTEN for entity in found)
+        other += sum(entity.method not in _WRITTEN for entity in given)
         for i, sentence in enumerate(document.sentences):
             count = len(sentence.tokens)
             tags = map(written_name, tags_from_spans(gold.spans[i], count))

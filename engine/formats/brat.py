@@ -1,4 +1,4 @@
-"""brat's pairs of a .txt and an .ann file become documents with entities, and back as one zip."""
+"""Read brat's pairs of a .txt and an .ann file, and write them as one zip archive."""
 
 import codecs
 import re
@@ -12,7 +12,8 @@ from typing import IO
 from urllib.parse import quote, unquote
 
 from engine.archives import unzip
-from engine.files import Decoded, SourceFile, decode
+from engine.encoding import Decoded, decode
+from engine.files import Source, SourceFile, read_whole
 from engine.formats.contract import (
     Format,
     Overview,
@@ -24,6 +25,7 @@ from engine.formats.contract import (
 )
 from engine.formats.drafts import Faults, Totals
 from engine.formats.ids import unique_ids
+from engine.formats.pairing import pair_files
 from engine.formats.plain_text import parse_lines, split_lines
 from engine.formats.tagging import written_name
 from engine.settings import ReadOptions
@@ -31,36 +33,39 @@ from engine.text import Corpus, Document, Entity, FileReport, InputError
 from engine.tokenization import make_document
 
 _ENTITY_LINE = re.compile(r"T\S*\t(\S+) (\d{1,15} \d{1,15}(?:;\d{1,15} \d{1,15})*)\t(.*)")
-_FRAGMENT = re.compile(r"[^\r\n]*[^\s][^\r\n]*")  # what lies between line breaks, unless blank
+_FRAGMENT = re.compile(r"[^\r\n]*[^\s][^\r\n]*")  # the text between line breaks, if not blank
 _CONFIGURATION = "[entities]\n{}\n\n[relations]\n\n[events]\n\n[attributes]\n"
 _SKIPPED = "relations, events, attributes and notes skipped"
+_NO_TEXT = ".ann files left out: no .txt file of the same name"
 _SPLIT = "entities left out: in pieces with other words between"
 
 
 # ---- reading --------------------------------------------------------------------------------
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
+def read(file: Source, options: ReadOptions) -> Corpus:
     """Return the documents of a zip archive of .txt and .ann files."""
-    return read_zip(unzip(file), options, name=file.name)
+    return read_zip(unzip(read_whole(file)), options, name=file.name)
 
 
-def read_pair(text_file: SourceFile, ann_file: SourceFile, options: ReadOptions) -> Corpus:
+def read_pair(text_file: Source, ann_file: Source, options: ReadOptions) -> Corpus:
     """Return the document of one .txt file with the entities of its .ann file."""
-    return _read(text_file.name, [(text_file, ann_file)], options, Counter())
+    pair = (read_whole(text_file), read_whole(ann_file))
+    return _read(text_file.name, [pair], options, Counter())
 
 
 def read_zip(
     members: list[SourceFile], options: ReadOptions, *, name: str = "brat files"
 ) -> Corpus:
-    """Return a document for each .txt file, annotated when an .ann file of its name is there."""
-    texts = {_base(m): m for m in members if m.extension == ".txt"}
-    annotations = {_base(m): m for m in members if m.extension == ".ann"}
-    if not texts:
-        raise InputError(f"{name} holds no .txt file. brat keeps one beside each .ann file: add it")
+    """Return one document per .txt file, annotated if there is an .ann file of the same name."""
+    pairs: list[tuple[SourceFile, SourceFile | None]] = []
     counts: Counter[str] = Counter()
-    counts[".ann files left out: no .txt file of the same name"] = len(annotations.keys() - texts)
-    pairs = [(text, annotations.get(base)) for base, text in texts.items()]
+    for group in pair_files(members, key=_base):
+        if group[0].extension == ".txt":
+            pairs.append((group[0], group[1] if len(group) == 2 else None))
+        counts[_NO_TEXT] += group[0].extension == ".ann"
+    if not pairs:
+        raise InputError(f"{name} holds no .txt file. brat keeps one beside each .ann file: add it")
     return _read(name, pairs, options, counts)
 
 
@@ -77,8 +82,7 @@ def _read(
     entities: dict[str, tuple[Entity, ...]] = {}
     for document, (_, ann_file) in zip(documents, pairs, strict=True):
         if ann_file:
-            found = _entities(ann_file, document.text, options, counts, faults)
-            entities[document.id] = found
+            entities[document.id] = _entities(ann_file, document.text, options, counts, faults)
     totals = Totals(renamed=renamed, cut=sum(document.cut_sentences for document in documents))
     remarks = [
         f"{file.name} {note}"
@@ -106,7 +110,7 @@ def _base(file: SourceFile) -> PurePosixPath:
 
 
 def _decode(file: SourceFile, options: ReadOptions) -> Decoded:
-    """An empty file is a text here, and brat counts a byte order mark as a character."""
+    """Decode as brat does: an empty file is a text, and a byte order mark is a character."""
     if not file.data.strip():
         return Decoded(file.data.decode("ascii"), "utf-8")
     marked = "utf-8" if file.data.startswith(codecs.BOM_UTF8) else None
@@ -119,13 +123,13 @@ def _entities(
     lines = list(enumerate(split_lines(_decode(file, options).text), start=1))
     kept = [(number, line) for number, line in lines if line.startswith("T")]
     counts[_SKIPPED] += sum(bool(line.strip()) for _, line in lines) - len(kept)
-    found = list(parse_lines(file.name, kept, partial(_entity, text), options, faults))
-    counts[_SPLIT] += found.count(None)
-    return tuple(entity for entity in found if entity)
+    parsed = list(parse_lines(file.name, kept, partial(_entity, text), options, faults))
+    counts[_SPLIT] += parsed.count(None)
+    return tuple(entity for entity in parsed if entity)
 
 
 def _entity(text: str, line: str) -> Entity | None:
-    """The entity of a T line; None when it is in pieces with more than white space between."""
+    """Return the entity of a T line; None if other words lie between its pieces."""
     match = _ENTITY_LINE.fullmatch(line)
     if not match:
         raise InputError(f'"{line[:40]}" is not "T1<tab>Type start end<tab>text". Correct it')
@@ -155,7 +159,7 @@ def _one_line(text: str) -> str:
 def write_each(
     pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
 ) -> WriteReport:
-    """Write a zip archive with a .txt and an .ann file a document, and annotation.conf."""
+    """Write a zip archive with a .txt and an .ann file per document, and annotation.conf."""
     counts: Counter[str] = Counter()
     types: set[str] = set()
     rows = 0
@@ -186,12 +190,12 @@ write = whole_writer(write_each)
 
 def _file_name(id: str) -> str:
     name = quote(id, safe="")
-    # Names that begin with a dot are hidden, or taken for the clutter macOS leaves.
+    # Files whose name begins with a dot are hidden, or skipped as files that macOS adds.
     return f"%2E{name[1:]}" if name.startswith(".") else name
 
 
 def _add(archive: zipfile.ZipFile, name: str, text: str) -> None:
-    member = zipfile.ZipInfo(name)  # carries no clock time: the same corpus, the same bytes
+    member = zipfile.ZipInfo(name)  # without a time, so that the same corpus gives the same bytes
     member.external_attr = 0o644 << 16
     archive.writestr(member, text.encode(), zipfile.ZIP_DEFLATED)
 

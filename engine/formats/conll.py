@@ -1,4 +1,4 @@
-"""CoNLL files become documents of given tokens with entities, and back: a token, a tag a line."""
+"""Read and write CoNLL files: one token and its tag per line."""
 
 import re
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ class Part:
 
 
 class ConllReading:
-    """One pass over a file; its documents have entities too, unless it holds tokens only."""
+    """One pass over a file; its documents have entities, unless the file has tokens only."""
 
     def __init__(self, text: Text, options: ReadOptions) -> None:
         self._text, self._options = text, options
@@ -83,7 +83,7 @@ class ConllReading:
                 continue
             number += 1
             if number == 1:
-                held = part  # its name depends on whether there is another one
+                held = part  # its id depends on whether there is a second document
                 continue
             if held:
                 yield self._draft(held, f"{self._text.stem}-000001")
@@ -102,7 +102,7 @@ class ConllReading:
             raise InputError(f"{name} holds no tokens. Nothing was added")
 
     def _parts(self) -> Iterator[Part]:
-        """Each document when the line that begins the next one, or none, comes after it."""
+        """Yield each document when the next one begins, or the file ends."""
         part = Part()
         for number, line in enumerate(plain_lines(self._text), start=1):
             if named := _DOC_ID.fullmatch(line):
@@ -143,8 +143,8 @@ class ConllReading:
 
         def annotate(document: Document) -> tuple[Entity, ...] | None:
             pairs = zip(document.sentences, spans, strict=True)
-            found = [e for s, of in pairs for e in entities_from_spans(s, of, "gold")]
-            return tuple(found) if self._is_tagged else None
+            entities = [e for s, own in pairs for e in entities_from_spans(s, own, "gold")]
+            return tuple(entities) if self._is_tagged else None
 
         return Draft(part.id or name, build, sum(map(len, spans)), annotate)
 
@@ -182,7 +182,7 @@ read = whole_reader(ConllReading)
 
 
 def _cells(line: str) -> list[str]:
-    # Not split() alone: a no-break space belongs to its token.
+    # Not split(): a no-break space belongs to its token.
     line = line.strip(" \t")
     if "\t" in line:
         return [cell.strip(" ") for cell in line.split("\t")]
@@ -190,9 +190,9 @@ def _cells(line: str) -> list[str]:
 
 
 def _begin(part: Part, id: str | None) -> tuple[Part | None, Part]:
-    """Return the document that ends here, if any, and the one that goes on or begins.
+    """Return the document that ends here, if any, and the one that continues or begins.
 
-    A name and -DOCSTART-, in either order, begin one document between them.
+    An id and -DOCSTART- next to each other, in either order, begin only one document.
     """
     if part.has_tokens or (id is not None and part.id is not None):
         return part, Part(id)
@@ -219,7 +219,7 @@ def _token_line(line: int, cells: list[str], width: int) -> TokenLine:
 def write_each(
     pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
 ) -> WriteReport:
-    """Write IOB2 tags, the entities of all methods together; the longest win where they overlap."""
+    """Write IOB2 tags for the entities of all methods; of overlapping ones the longest wins."""
     fits, columns = FitCounts(), ColumnCounts()
     rows = renamed = 0
     written_id = written_ids(overview.ids, lambda id: " ".join(split_lines(id)))
@@ -246,7 +246,7 @@ write = whole_writer(write_each)
 
 FORMAT = Format(
     "conll",
-    "CoNLL, a token and its tag a line",
+    "CoNLL, one token and its tag per line",
     (".conll", ".bio", ".iob", ".iob2"),
     read,
     write,

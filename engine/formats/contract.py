@@ -1,28 +1,28 @@
-"""What every format module offers: a reader, a writer, and how they report what they did."""
+"""The interface of every format module: a reader, a writer, and what they report."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import IO
 
-from engine.files import SourceFile
+from engine.files import Source
 from engine.formats.drafts import Reading, read_drafts
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity
-from engine.text_files import Text, held_text
+from engine.text_files import Text, open_text
 
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How a file is to be written."""
+    """How to write a file."""
 
     essential_columns: bool = False  # entities CSV: doc_id,sent_id,start,end,text,label,score only
-    excel: bool = False  # CSV: byte order mark, and a guard against cells that run as formulas
+    excel: bool = False  # CSV: byte order mark, and a guard against cells that Excel runs
     utf16_offsets: bool = False  # Label Studio: offsets as a browser counts them
 
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """How many rows (entities, tokens or documents) were written, and what was changed."""
+    """How many rows (entities, tokens or documents) were written, and what changed."""
 
     rows: int
     notes: tuple[str, ...] = ()
@@ -33,15 +33,15 @@ Pairs = Iterable[tuple[Document, tuple[Entity, ...] | None]]  # None: not annota
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a writer must know about all documents before it writes the first of them."""
+    """What a writer must know about all documents before it writes the first one."""
 
     kinds: frozenset[tuple[str, str, str]]  # method, run id and type of the entities
-    is_annotated: bool = True  # any of the documents is, be it with no entity
-    ids: Iterable[str] | None = None  # of the documents; None: each differs, and is plain
-    lost: int = 0  # entities whose document is not there
+    is_annotated: bool = True  # at least one document is, even without an entity
+    ids: Iterable[str] | None = None  # of the documents; None: all differ and hold no odd character
+    lost: int = 0  # entities whose document is missing
 
 
-Reader = Callable[[SourceFile, ReadOptions], Corpus]
+Reader = Callable[[Source, ReadOptions], Corpus]
 Opener = Callable[[Text, ReadOptions], Reading]
 Writer = Callable[[Corpus, IO[bytes], WriteOptions], WriteReport]
 EachWriter = Callable[[Pairs, IO[bytes], WriteOptions, Overview], WriteReport]
@@ -49,10 +49,10 @@ EachWriter = Callable[[Pairs, IO[bytes], WriteOptions, Overview], WriteReport]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format: its name on the command line, what it is, and its functions.
+    """A file format: its name on the command line, its description, and its functions.
 
-    With a `reading` its files are read without holding them; `write_each` takes documents as they
-    come, each once, and holds none of them.
+    `reading` reads a file without holding it in memory. `write_each` writes documents as they come
+    and holds none of them.
     """
 
     name: str
@@ -65,16 +65,16 @@ class Format:
 
 
 def whole_reader(reading: Opener) -> Reader:
-    """Return the reader of a format that makes one corpus of all drafts of a file."""
+    """Return a reader that builds one corpus from all drafts of a file."""
 
-    def read(file: SourceFile, options: ReadOptions) -> Corpus:
-        return read_drafts(reading(held_text(file, options.encoding), options))
+    def read(file: Source, options: ReadOptions) -> Corpus:
+        return read_drafts(reading(open_text(file, options.encoding), options))
 
     return read
 
 
 def whole_writer(write_each: EachWriter) -> Writer:
-    """Return the writer of a format that takes a whole corpus."""
+    """Return a writer that takes a whole corpus."""
 
     def write(corpus: Corpus, out: IO[bytes], options: WriteOptions) -> WriteReport:
         pairs = ((document, corpus.entities.get(document.id)) for document in corpus.documents)
@@ -84,21 +84,23 @@ def whole_writer(write_each: EachWriter) -> Writer:
 
 
 def overview(corpus: Corpus) -> Overview:
-    """Return what there is to know about a corpus beforehand."""
+    """Return what a writer must know about a corpus before it begins."""
     ids = [document.id for document in corpus.documents]
     here = frozenset(ids)
     return Overview(
         frozenset(
-            (e.method, e.run_id, e.entity_type) for of in corpus.entities.values() for e in of
+            (entity.method, entity.run_id, entity.entity_type)
+            for entities in corpus.entities.values()
+            for entity in entities
         ),
         bool(corpus.entities),
         ids,
-        sum(len(of) for id, of in corpus.entities.items() if id not in here),
+        sum(len(entities) for id, entities in corpus.entities.items() if id not in here),
     )
 
 
 def surface(document: Document, entity: Entity) -> str:
-    """Return the text under an entity; every writer takes surfaces from here and nowhere else."""
+    """Return the text of an entity, checked; every writer gets surfaces from here."""
     if entity.end > len(document.text):
         raise ValueError(
             f"entity {entity.start}..{entity.end} lies outside document {document.id!r} "

@@ -1,18 +1,19 @@
-"""A file's name and first lines tell its format."""
+"""Detect the format of a file from its name and first lines."""
 
 import csv
 import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, TypeGuard
 
 from engine.delimited import file_delimiter
-from engine.files import TEXT_EXTENSIONS, Source, SourceFile, decode
+from engine.encoding import decode
+from engine.files import TEXT_EXTENSIONS, Source, SourceFile, read_head, read_whole
+from engine.formats.pairing import extension, stem
 from engine.settings import ReadOptions
 from engine.text import InputError
-from engine.text_files import NEWLINE, Text, held_text, read_head, read_whole, text_of
+from engine.text_files import NEWLINE, Text, open_text, text_of
 
 _HEAD_BYTES = 200_000
 _PUBTATOR_LINE = re.compile(r"[^|\t\n]+\|[ta]\|")
@@ -27,37 +28,37 @@ def detect_format(
 ) -> str:
     """Return the name of the format `file` is most likely written in.
 
-    `text` is that of the file, where it has been opened already.
+    `text` is the text of the file, if it has been opened already.
     """
-    extension = Path(file.name).suffix.lower()
-    if extension in (".csv", ".tsv"):
+    ending = extension(file)
+    if ending in (".csv", ".tsv"):
         return _table_format(file.name, _head(file, options, text))
-    if extension in (".jsonl", ".json"):
+    if ending in (".jsonl", ".json"):
         return _json_format(_head(file, options, text))
-    if extension in _CONLL_EXTENSIONS:
+    if ending in _CONLL_EXTENSIONS:
         head = _head(file, options, text)
         return "benchmark" if _all_lines(head, _BENCHMARK_LINE) else "conll"
-    if extension == ".pubtator":
+    if ending == ".pubtator":
         return "pubtator"
-    if extension == ".txt":
+    if ending == ".txt":
         return _text_format(_head(file, options, text))
-    if extension == ".ann":
+    if ending == ".ann":
         raise InputError(
             f"{file.name} is brat's annotation of a text that is not here. "
-            f"Give {Path(file.name).stem}.txt with it, or zip both"
+            f"Give {stem(file)}.txt with it, or zip both"
         )
-    decode(read_whole(file))  # says so when it is a Word file, an image, an archive
-    if extension == ".zip":
+    decode(read_whole(file))  # raises InputError if it is a Word file, an image, an archive
+    if ending == ".zip":
         raise InputError(f"{file.name} is not a zip archive. Zip the files again")
-    ending = f'ending in "{extension}"' if extension else "without an ending"
-    raise InputError(f"{file.name}: files {ending} are not known. Supported: {TEXT_EXTENSIONS}")
+    which = f'ending in "{ending}"' if ending else "without an ending"
+    raise InputError(f"{file.name}: files {which} are not known. Supported: {TEXT_EXTENSIONS}")
 
 
-def column_names(file: SourceFile, options: ReadOptions | None = None) -> list[str]:
+def column_names(file: Source, options: ReadOptions | None = None) -> list[str]:
     """Return the columns of a CSV or TSV file, or the keys of a JSON file's first record."""
-    if file.extension in (".csv", ".tsv"):
+    if extension(file) in (".csv", ".tsv"):
         return _header(file.name, _head(file, options))
-    if file.extension in (".jsonl", ".json"):
+    if extension(file) in (".jsonl", ".json"):
         first = next(_records(_head(file, options)), None)
         return list(first) if isinstance(first, dict) else []
     return []
@@ -69,7 +70,7 @@ def _header(name: str, head: str) -> list[str]:
 
 
 def _head(file: Source, options: ReadOptions | None, text: Text | None = None) -> str:
-    # Cut at a line's end, lest half a character make the encoding look wrong.
+    # Cut at the end of a line: half a character would make the encoding look wrong.
     data = read_head(file, _HEAD_BYTES)
     if len(data) < file.size and b"\n" in data:
         data = data[: data.rindex(b"\n")]
@@ -77,8 +78,8 @@ def _head(file: Source, options: ReadOptions | None, text: Text | None = None) -
     try:
         return decode(SourceFile(file.name, data), encoding).text.removeprefix("\ufeff")
     except InputError:
-        # A long first line was cut inside a character; the whole file decides.
-        text = text or held_text(read_whole(file), encoding)
+        # A long first line was cut inside a character, so the whole file decides.
+        text = text or open_text(file, encoding)
         return _first_characters(text, _HEAD_BYTES)
 
 
@@ -102,7 +103,7 @@ def _table_format(name: str, head: str) -> str:
 
 
 def _json_format(head: str) -> str:
-    """The first record that shows a format of its own; a record not annotated may show none."""
+    """Return the format of the first record that shows one; one without annotations may not."""
     return next((name for name in map(_record_format, _records(head)) if name), "jsonl")
 
 
@@ -128,7 +129,7 @@ def _are_objects(value: Any) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def _records(head: str) -> Iterator[object]:
-    """The items of the list that the file is, or the values on its lines; none when unreadable."""
+    """Yield the items of the file's list, or the values on its lines; None for a bad line."""
     text = head.strip()
     whole = _value(text)
     if isinstance(whole, list) and whole and isinstance(whole[0], dict | list):
@@ -148,7 +149,7 @@ def _value(text: str) -> Any:
 
 
 def _items_of_cut_list(text: str) -> Iterator[object]:
-    """The items of a list whose end is beyond the head of the file."""
+    """Yield the items of a list whose end is not in the head of the file."""
     decoder = json.JSONDecoder()
     position = 1
     with suppress(ValueError, RecursionError):
@@ -168,7 +169,7 @@ def _text_format(head: str) -> str:
 
 
 def _all_lines(head: str, pattern: re.Pattern[str]) -> bool:
-    """Whether the first lines (up to 200 that are not blank) all have the pattern's shape."""
+    """Return whether the first lines (up to 200 that are not blank) all match the pattern."""
     lines = [line.rstrip() for line in head.splitlines() if line.strip()][:200]
     lines = [line for line in lines if not line.startswith(("#", "-DOCSTART-"))]
     return bool(lines) and all(pattern.fullmatch(line) for line in lines)

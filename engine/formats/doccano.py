@@ -1,4 +1,4 @@
-"""doccano's JSON lines, as it exports and imports them."""
+"""Read and write doccano's JSON lines."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from engine.text import Document, Entity
 from engine.text_files import Text
 
 _NAME = "doccano"
-_SPAN_KEYS = ("label", "labels", "entities")  # as its versions came to call them
+_SPAN_KEYS = ("label", "labels", "entities")  # the names in its different versions
 
 
 def reading(text: Text, options: ReadOptions) -> JsonReading:
@@ -31,8 +31,8 @@ def _parse(value: object, options: ReadOptions) -> Content:
     record = as_object(value)
     text, text_key = find_text(record, options)
     id, id_key = find_id(options, record)
-    found = next((record[key] for key in _SPAN_KEYS if record.get(key) is not None), None)
-    entities = None if found is None else read_spans(found, text)
+    spans = next((record[key] for key in _SPAN_KEYS if record.get(key) is not None), None)
+    entities = None if spans is None else read_spans(spans, text)
     return Content(text, text_key, id, id_key, entities)
 
 
@@ -43,7 +43,7 @@ def _record(document: Document, entities: tuple[Entity, ...] | None) -> dict[str
     return record | {"Comments": []}
 
 
-# One example a document; a document not annotated has no "label".
+# One example per document; a document that is not annotated has no "label".
 write_each = line_writer(_record)
 write = whole_writer(write_each)
 

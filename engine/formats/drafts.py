@@ -1,7 +1,8 @@
-"""Documents as a file gives them, one by one, before they have tokens and ids of their own.
+"""Drafts: the documents of a file, one by one, before they get tokens and final ids.
 
-A reader that yields drafts never needs the whole file: the documents of a large one are built, used
-and forgotten in turn (`engine.streaming`), those of a small one become a corpus (`read_drafts`).
+A reader that yields drafts never needs the whole file. The documents of a large file are built,
+used and dropped one after another (`engine.streaming`); those of a small one become a corpus
+(`read_drafts`).
 """
 
 from collections.abc import Callable, Iterator
@@ -18,27 +19,27 @@ def not_annotated(document: Document) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A document that was found in a file, its text not yet split into sentences and tokens."""
+    """A document found in a file, before its text is split into sentences and tokens."""
 
-    id: str  # as the file has it, or made from its number; others may have it too
-    build: Callable[[str], Document]  # under the id that it ends up with
-    entities: int = 0  # how many it is annotated with
+    id: str  # from the file, or made from its number; may be repeated
+    build: Callable[[str], Document]  # called with the final id
+    entities: int = 0  # how many annotations it has
     annotate: Callable[[Document], tuple[Entity, ...] | None] = not_annotated
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What is counted over all documents of a file."""
+    """Counts over all documents of a file."""
 
     documents: int = 0
     entities: int = 0
-    renamed: int = 0  # their id was used before in the same file
+    renamed: int = 0  # documents whose id was used before in the same file
     cut: int = 0  # sentences over the limit
     wordless: int = 0  # documents without a token
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is told about documents as such."""
+        """The notes about renamed documents and cut sentences."""
         counts = {
             "ids were used twice; ~2, ~3 … was added": self.renamed,
             "sentences were too long and were cut": self.cut,
@@ -47,7 +48,7 @@ class Totals:
 
 
 class Faults:
-    """How many lines or records cannot be read, and what is wrong with the first of them."""
+    """How many lines or records cannot be read, and what is wrong with the first."""
 
     def __init__(self) -> None:
         self.count, self.first = 0, ""
@@ -57,15 +58,15 @@ class Faults:
         self.first = self.first or fault
 
     def notes(self, unit: str = "lines") -> tuple[str, ...]:
-        """Return the note that counts those left out, none when there are none."""
+        """Return the note that counts those left out; no note if there are none."""
         return (f"{self.count:,} {unit} left out, e.g. {self.first}",) if self.count else ()
 
 
 class Reading(Protocol):
-    """One pass over a file: its drafts and, when all of them were taken, what was found.
+    """One pass over a file: its drafts and, after the last one, a report.
 
-    A fault that is not to be skipped is raised when the file has been gone through, as one of its
-    later lines may hold a fault that is to be told first, or more of the same.
+    A fault that is not skipped is raised at the end of the file: a later line may hold a fault that
+    matters more, or more of the same.
     """
 
     def drafts(self) -> Iterator[Draft]: ...
@@ -74,7 +75,7 @@ class Reading(Protocol):
 
 
 def read_drafts(reading: Reading) -> Corpus:
-    """Return all documents of a file, of two with one id the second renamed."""
+    """Return all documents of a file; if two have the same id, the second is renamed."""
     drafts = list(reading.drafts())
     ids, renamed = unique_ids(draft.id for draft in drafts)
     documents: list[Document] = []
@@ -82,8 +83,8 @@ def read_drafts(reading: Reading) -> Corpus:
     for id, draft in zip(ids, drafts, strict=True):
         document = draft.build(id)
         documents.append(document)
-        if (found := draft.annotate(document)) is not None:
-            entities[id] = found
+        if (annotated := draft.annotate(document)) is not None:
+            entities[id] = annotated
     totals = Totals(
         documents=len(documents),
         entities=sum(map(len, entities.values())),

@@ -1,4 +1,4 @@
-"""Entities become the rows of a CSV file, and such rows become entities again."""
+"""Read and write entities as CSV, one row per entity."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -7,7 +7,7 @@ from functools import partial
 from typing import IO
 
 from engine.delimited import find_column
-from engine.files import SourceFile
+from engine.files import Source
 from engine.formats.contract import (
     Format,
     Overview,
@@ -44,7 +44,7 @@ _TRUTH = {"true": True, "1": True, "false": False, "0": False, "": None}
 def write_each(
     pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
 ) -> WriteReport:
-    """Write one row an entity, in the order of the corpus; the header alone when there is none."""
+    """Write one row per entity, in the order of the corpus; only the header if there is none."""
     columns = ESSENTIAL_COLUMNS if options.essential_columns else COLUMNS
     write_row = row_writer(out, options)
     write_row(columns)
@@ -95,7 +95,7 @@ def _sentence_at(document: Document, position: int) -> Sentence | None:
 
 
 def _place(sentence: Sentence, entity: Entity) -> dict[str, object]:
-    """Where in its sentence an entity lies; without an end when it runs on into the next."""
+    """Return where an entity lies in its sentence; no end if it continues in the next one."""
     start, end = entity.start - sentence.start, entity.end - sentence.start
     place: dict[str, object] = {
         "sent_id": sentence.index,
@@ -117,7 +117,7 @@ def _has_score(entity: Entity) -> bool:
 # ---- reading --------------------------------------------------------------------------------
 
 
-def read(file: SourceFile, options: ReadOptions) -> Corpus:
+def read(file: Source, options: ReadOptions) -> Corpus:
     """Return the entities of `file` by document id, without documents: their text is elsewhere."""
     table = read_guarded_table(file, options)
     header = table.rows[0].cells
@@ -137,11 +137,11 @@ def read(file: SourceFile, options: ReadOptions) -> Corpus:
         entities=len(parsed),
         notes=(*table.notes, *faults.notes(), *([] if parsed else ["holds no entities"])),
     )
-    return Corpus((), {id: tuple(found) for id, found in entities.items()}, (report,))
+    return Corpus((), {id: tuple(listed) for id, listed in entities.items()}, (report,))
 
 
 def _columns(name: str, header: tuple[str, ...], options: ReadOptions) -> dict[str, int]:
-    """Index of each column of ours that the file has; the four that place an entity are needed."""
+    """Return the index of each known column; the four that place an entity are required."""
     columns = {}
     for wanted, names in {**{name: (name,) for name in COLUMNS}, **_NEEDED}.items():
         column = find_column(header, names)
@@ -174,7 +174,7 @@ def _entity(columns: Mapping[str, int], cells: tuple[str, ...]) -> tuple[str, En
         end,
         cell("label"),
         score=_score(cell("score").strip()),
-        # A file that names no method was annotated by people.
+        # A file without a method column was annotated by people.
         method=cell("method") if "method" in columns else "gold",
         source=cell("source"),
         in_dictionary=_TRUTH[known],
@@ -186,7 +186,7 @@ def _entity(columns: Mapping[str, int], cells: tuple[str, ...]) -> tuple[str, En
 
 
 def whole_number(what: str, cell: str) -> int:
-    """Return a count written in a cell, or say that it is none."""
+    """Return the number of characters in a cell, or say that it is no whole number."""
     digits = cell.strip()
     if not (digits.isascii() and digits.isdigit() and len(digits) < 16):
         raise InputError(f'{what} "{cell[:40]}" is not a whole number of characters. Correct it')
@@ -203,4 +203,6 @@ def _score(cell: str) -> float | None:
     return score
 
 
-FORMAT = Format("entities", "CSV, one row an entity", (".csv",), read, write, write_each=write_each)
+FORMAT = Format(
+    "entities", "CSV, one row per entity", (".csv",), read, write, write_each=write_each
+)

@@ -1,4 +1,4 @@
-"""Records show where their text and id are; ids become strings, each used once."""
+"""Find the text and id of a record, and make ids unique."""
 
 import json
 from array import array
@@ -15,9 +15,9 @@ ID_KEYS = ("id", "doc_id", "docid", "pmid", "document_id")
 
 
 def unique_ids(ids: Iterable[str]) -> tuple[list[str], int]:
-    """Return the ids, repeated ones with "~2", "~3" … added, and how many were changed.
+    """Return the ids, with "~2", "~3" … added to repeated ones, and how many were changed.
 
-    The first of its name keeps it, and no id that is in the list already is made a second time.
+    The first keeps its id. A new id is never one that is already in the list.
 
     >>> unique_ids(["a", "b", "a", "a", "a~2"])
     (['a', 'b', 'a~3', 'a~4', 'a~2'], 2)
@@ -39,9 +39,9 @@ def unique_ids(ids: Iterable[str]) -> tuple[list[str], int]:
 
 
 class IdBook:
-    """Makes ids unique as `unique_ids` does, but remembers eight bytes of each and not the ids.
+    """Make ids unique as `unique_ids` does, but keep only an eight-byte hash of each.
 
-    All ids are added first; then they are renamed, in the same order, as often as needed.
+    Add all ids first; then rename them, in the same order, as often as needed.
     """
 
     def __init__(self, ids: Iterable[str] = ()) -> None:
@@ -56,7 +56,7 @@ class IdBook:
         self._hashes.append(hash(id))
 
     def close(self) -> None:
-        """Look for repeated ids, now that all were added."""
+        """Find repeated ids, after all were added."""
         self._sorted = np.sort(np.array(self._hashes, np.int64))
         again = self._sorted[1:] == self._sorted[:-1]
         self._repeated = frozenset(self._sorted[1:][again].tolist())
@@ -66,7 +66,7 @@ class IdBook:
         self._hashes.extend(book._hashes)
 
     def renamed(self, sizes: Sequence[int]) -> list[int]:
-        """Return how many ids are changed in each of the stretches of so many ids."""
+        """Return how many ids change in each of the consecutive groups of these sizes."""
         _, first = np.unique(np.array(self._hashes, np.int64), return_index=True)
         is_changed = np.ones(len(self), np.int64)
         is_changed[first] = 0
@@ -74,9 +74,9 @@ class IdBook:
         return [int(count) for count in np.diff(ends)]
 
     def renamer(self) -> Callable[[str], str]:
-        """Return what gives each id, in the order in which they were added, the one it ends with.
+        """Return a function from each id, in the order they were added, to its final id.
 
-        Of ids that only look the same to this book, each is told by its letters.
+        Different ids with the same hash are told apart by their letters.
         """
         numbers: dict[str, int] = {}
 
@@ -100,9 +100,9 @@ class IdBook:
 
 
 def written_ids(ids: Iterable[str] | None, change: Callable[[str], str]) -> Callable[[str], str]:
-    """Return what gives each document, in order, the id it has in a format that cannot hold all.
+    """Return a function from each id, in order, to its id in a format that cannot hold every id.
 
-    `ids` are those of all documents, None when `change` would leave each of them as it is.
+    `ids` are those of all documents; None if `change` leaves each of them as it is.
     """
     if ids is None:
         return change
@@ -113,7 +113,7 @@ def written_ids(ids: Iterable[str] | None, change: Callable[[str], str]) -> Call
 
 
 def find_id(options: ReadOptions, *places: object) -> tuple[str, str]:
-    """Return the first id in `places` (objects, best first) and its key; "" when none has one."""
+    """Return the first id in `places` (objects, best first) and its key; "" if none has one."""
     for place in places:
         key = _find_key(place, options.id_column, ID_KEYS) if isinstance(place, dict) else None
         id = place[key] if isinstance(place, dict) and key is not None else None
@@ -142,7 +142,7 @@ def find_text(record: dict[str, Any], options: ReadOptions) -> tuple[str, str]:
 
 
 def as_object(value: object, what: str = "the record") -> dict[str, Any]:
-    """Return a JSON object, refusing anything else."""
+    """Return a JSON object; InputError for anything else."""
     if not isinstance(value, dict):
         raise InputError(f"{what} is {quoted(value)}, expected an object {{…}}. Correct it")
     return value

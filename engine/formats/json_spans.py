@@ -1,4 +1,4 @@
-"""JSON records with spans become a corpus and go back, their faults named by line."""
+"""Read and write JSON records with spans, and name faults by line."""
 
 import json
 import math
@@ -16,22 +16,22 @@ from engine.text import Document, Entity, FileReport, InputError
 from engine.text_files import Text
 from engine.tokenization import make_document
 
-# What an entity carries beside offsets, type and score; a phrase is a term in our files.
+# Fields of an entity besides offsets, type and score; a phrase is called a term in our files.
 _PROVENANCE = ("method", "source", "matched_phrase", "canonical_id", "run_id", "review_status")
 _NAMES_IN_FILES = {"matched_phrase": "matched_term"}
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What one record says, before its document has a place in the corpus."""
+    """What one record holds, before its document is built."""
 
     text: str
     text_key: str
-    id: str = ""  # "" when the record names none
+    id: str = ""  # "" if the record has none
     id_key: str = ""
     entities: tuple[Entity, ...] | None = None  # None: not annotated
     build: Callable[[str, str], Document] = make_document  # from id and text
-    remarks: tuple[str, ...] = ()  # counted over the file, then noted as "3 <remark>"
+    remarks: tuple[str, ...] = ()  # counted over the file and noted as "3 <remark>"
 
 
 Parse = Callable[[Any, ReadOptions], Content]
@@ -39,9 +39,10 @@ Arrange = Callable[[Iterator[Record]], Iterator[Record]]
 
 
 class JsonReading:
-    """One pass over the records of a file, faults named by their line.
+    """One pass over the records of a file; faults are named by their line.
 
-    `parse` says what one record holds, `arrange` what the records are, where not each for itself.
+    `parse` returns what one record holds. `arrange` regroups the values of a file where a document
+    is not one value.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class JsonReading:
                 self._faults.add(f"{unit} {record.line:,}: {error}")
                 fix = fix or error.fix
                 if not self._options.skip_bad_lines:
-                    deque(records, maxlen=0)  # a line that is no JSON is told first
+                    deque(records, maxlen=0)  # a line that is not JSON raises first
                     message = f"{self._text.name} {self._faults.first}, or skip bad lines"
                     raise InputError(message, fix or "skip_bad_lines") from None
             else:
@@ -119,14 +120,14 @@ class JsonReading:
 
 
 def read_spans(values: object, text: str, method: str = "gold") -> tuple[Entity, ...]:
-    """Return entities from ``[start, end, type]`` lists or objects that name the same."""
+    """Return entities from ``[start, end, type]`` lists or objects with the same fields."""
     if not isinstance(values, list):
         raise InputError(f"spans are {quoted(values)}, expected a list of them. Correct it")
     return tuple(_read_span(value, text, method) for value in values)
 
 
 def check_offsets(span: dict[str, Any], text: str, what: str = "span") -> tuple[int, int]:
-    """Return the offsets of `span` if they lie in `text`, on the surface that it names, if any."""
+    """Return the offsets of `span` if they lie in `text` and fit the surface it names, if any."""
     start: Any = span.get("start", span.get("start_offset"))
     end: Any = span.get("end", span.get("end_offset"))
     fault = ""
@@ -165,7 +166,7 @@ def _read_span(value: object, text: str, method: str) -> Entity:
 def _read_score(score: object) -> float | None:
     if score is None:
         return None
-    # A comparison that NaN, the infinities and endless integers fail as well.
+    # NaN, the infinities and huge integers fail this comparison too.
     if not isinstance(score, int | float) or not 0 <= score <= 1:
         raise InputError(f"the score {quoted(score)} is not a number from 0 to 1. Correct it")
     return float(score)
@@ -196,14 +197,14 @@ def span_list(document: Document, entity: Entity) -> list[Any]:
 
 
 def written_score(entity: Entity) -> float | None:
-    """Return the score to four decimals; None when there is none, or no number JSON can hold."""
+    """Return the score to four decimals; None if there is none, or JSON cannot hold it."""
     if entity.score is None or not math.isfinite(entity.score):
         return None
     return round(entity.score, 4)
 
 
 def line_writer(record: Callable[[Document, tuple[Entity, ...] | None], Any]) -> EachWriter:
-    """Return what writes one JSON value a document; `record` gets None for one not annotated."""
+    """Return a writer of one JSON value per document; `record` gets None if not annotated."""
 
     def write_each(
         pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
@@ -224,6 +225,6 @@ def dump(value: object) -> bytes:
 
 
 def lost_tokens(count: int) -> tuple[str, ...]:
-    """Return a note when documents came with tokens, which a format of text and spans lacks."""
+    """Return a note if documents came with tokens, which this kind of format does not hold."""
     note = f"{count:,} documents came as tokens; their text is written, their tokens are not"
     return (note,) if count else ()

@@ -1,4 +1,4 @@
-"""Plain JSON records of id and text, with or without entities: the simplest file that keeps all."""
+"""Read and write plain JSON records of id, text and entities, without losing anything."""
 
 from typing import Any
 
@@ -30,8 +30,8 @@ def _parse(value: object, options: ReadOptions) -> Content:
     record = as_object(value)
     text, text_key = find_text(record, options)
     id, id_key = find_id(options, record)
-    found = record.get("entities")
-    entities = None if found is None else read_spans(found, text)
+    spans = record.get("entities")
+    entities = None if spans is None else read_spans(spans, text)
     return Content(text, text_key, id, id_key, entities)
 
 
@@ -42,7 +42,7 @@ def _record(document: Document, entities: tuple[Entity, ...] | None) -> dict[str
     return record
 
 
-# One record a document; a document not annotated has no "entities".
+# One record per document; a document that is not annotated has no "entities".
 write_each = line_writer(_record)
 write = whole_writer(write_each)
 

@@ -1,4 +1,4 @@
-"""Label Studio's JSON tasks, with predictions or annotations, and the labeling view they need."""
+"""Read and write Label Studio's JSON tasks, and the labeling view they need."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
@@ -62,8 +62,8 @@ def _parse(value: object, options: ReadOptions) -> Content:
     spans = None
     if chosen := _annotation(task, remarks):
         spans = list(_spans(chosen, "gold", remarks))
-    elif found := _list(task, "predictions"):
-        spans = [span for one in found for span in _spans(one, _version_of(one), remarks)]
+    elif predictions := _list(task, "predictions"):
+        spans = [span for one in predictions for span in _spans(one, _version_of(one), remarks)]
     if spans and _counts_utf16(data, spans, text):
         spans = _from_utf16(spans, text)
         remarks.append(_UTF16)
@@ -72,16 +72,16 @@ def _parse(value: object, options: ReadOptions) -> Content:
 
 
 def _list(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    found = value.get(key) or []
-    if not isinstance(found, list):
-        raise InputError(f'"{key}" is {quoted(found)}, expected a list. Correct it')
-    return [as_object(item, f'an item of "{key}"') for item in found]
+    items = value.get(key) or []
+    if not isinstance(items, list):
+        raise InputError(f'"{key}" is {quoted(items)}, expected a list. Correct it')
+    return [as_object(item, f'an item of "{key}"') for item in items]
 
 
 def _annotation(value: dict[str, Any], remarks: list[str]) -> dict[str, Any] | None:
-    """The one annotation to believe; "completions" is what old versions call them."""
-    found = _list(value, "annotations") or _list(value, "completions")
-    kept = [item for item in found if not item.get("was_cancelled")]
+    """Return the annotation to use; old versions call them "completions"."""
+    annotations = _list(value, "annotations") or _list(value, "completions")
+    kept = [item for item in annotations if not item.get("was_cancelled")]
     if len(kept) > 1:
         remarks.append(_SEVERAL)
     return next((item for item in kept if item.get("ground_truth")), kept[0] if kept else None)
@@ -92,7 +92,7 @@ def _version_of(prediction: dict[str, Any]) -> str:
 
 
 def _spans(source: dict[str, Any], version: str, remarks: list[str]) -> Iterator[dict[str, Any]]:
-    """The labels on text in a list of results, one span a label."""
+    """Yield the labels on text in a list of results, one span per label."""
     method, _, run_id = version.partition(":")  # as we write it
     value: Any
     for result in _list(source, "result"):
@@ -107,7 +107,7 @@ def _spans(source: dict[str, Any], version: str, remarks: list[str]) -> Iterator
 
 
 def _counts_utf16(data: dict[str, Any], spans: list[dict[str, Any]], text: str) -> bool:
-    """Whether offsets are UTF-16 units: our files say so, others show it by their surfaces."""
+    """Return whether offsets count UTF-16 units: our files say so, others show it by surfaces."""
     if data.get("offsets") == "utf-16":
         return True
     said = [span for span in spans if isinstance(span.get("text"), str)]
@@ -116,13 +116,13 @@ def _counts_utf16(data: dict[str, Any], spans: list[dict[str, Any]], text: str) 
             return False
         converted = _from_utf16(said, text)
     except (InputError, KeyError, TypeError):
-        return False  # a fault that reading the spans will name
+        return False  # reading the spans will name the fault
     return all(text[span["start"] : span["end"]] == span["text"] for span in converted)
 
 
 def _from_utf16(spans: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
     positions = utf16_positions(text)
-    wide = " " * positions[-1]  # as long as the text when counted in those units
+    wide = " " * positions[-1]  # as long as the text in UTF-16 units
     converted = []
     for span in spans:
         first, last = check_offsets({"start": span.get("start"), "end": span.get("end")}, wide)
@@ -134,7 +134,7 @@ def _from_utf16(spans: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
 
 
 def utf16_positions(text: str) -> list[int]:
-    """Return where each character, and the end, lies when counted in UTF-16 units.
+    """Return the position of each character, and of the end, in UTF-16 units.
 
     >>> utf16_positions("a😀b")
     [0, 1, 3, 4]
@@ -145,9 +145,9 @@ def utf16_positions(text: str) -> list[int]:
 def write_each(
     pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
 ) -> WriteReport:
-    """Write one task a document: gold as annotations, anything else as predictions."""
+    """Write one task per document: gold as annotations, anything else as predictions."""
     versions = {_version(method, run_id) for method, run_id, _ in overview.kinds}
-    # Says whose empty list it is when a document has no entity.
+    # The version to name for a document without an entity.
     usual = next(iter(versions)) if len(versions) == 1 else ""
     separator = b"[\n"
     rows = given = 0
@@ -179,17 +179,19 @@ def _version(method: str, run_id: str) -> str:
 def _results(
     document: Document, entities: tuple[Entity, ...], options: WriteOptions
 ) -> dict[str, list[dict[str, Any]]]:
-    """The entities as Label Studio calls them, by the version of the model that found them."""
+    """Return the entities as Label Studio's results, by the version of the model."""
     text, is_utf16 = document.text, options.utf16_offsets
     positions = utf16_positions(text) if is_utf16 else range(len(text) + 1)
-    units = text.encode("utf-16-le") if is_utf16 else b""  # two bytes a unit
+    units = text.encode("utf-16-le") if is_utf16 else b""  # two bytes per unit
     results: dict[str, list[dict[str, Any]]] = {}
     for number, entity in enumerate(entities, start=1):
-        found = surface(document, entity)
+        text_there = surface(document, entity)
         start, end = positions[entity.start], positions[entity.end]
-        if is_utf16 and units[2 * start : 2 * end].decode("utf-16-le") != found:
-            raise ValueError(f"UTF-16 offsets {start}..{end} of {document.id!r} are not {found!r}")
-        value = {"start": start, "end": end, "text": found, "labels": [entity.entity_type]}
+        if is_utf16 and units[2 * start : 2 * end].decode("utf-16-le") != text_there:
+            raise ValueError(
+                f"UTF-16 offsets {start}..{end} of {document.id!r} are not {text_there!r}"
+            )
+        value = {"start": start, "end": end, "text": text_there, "labels": [entity.entity_type]}
         if (score := written_score(entity)) is not None:
             value["score"] = score
         result = {"id": f"e{number}", "from_name": "label", "to_name": "text", "type": "labels"}

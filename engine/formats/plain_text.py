@@ -1,4 +1,4 @@
-"""Plain text files become documents; the reading of lines is shared by the other formats."""
+"""Read plain text files into documents, and lines for the other formats."""
 
 import re
 from collections import deque
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TypeVar
 
-from engine.files import Decoded, SourceFile, decode
 from engine.formats.contract import Format, whole_reader
 from engine.formats.drafts import Draft, Faults, Totals
 from engine.settings import ReadOptions
@@ -14,7 +13,7 @@ from engine.text import FileReport, InputError
 from engine.text_files import ANY_END, Text
 from engine.tokenization import make_document
 
-# Not splitlines(): U+2028, form feeds and the like are characters of the text here.
+# Not splitlines(): here U+2028, form feeds and the like are characters of the text.
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 Item = TypeVar("Item")
@@ -22,7 +21,7 @@ Value = TypeVar("Value")
 
 
 class TextReading:
-    """One pass over a file that is one document, or one for each line that is not blank."""
+    """One pass over a file that is one document, or has one document per line."""
 
     def __init__(self, text: Text, options: ReadOptions) -> None:
         self._text, self._options = text, options
@@ -48,14 +47,8 @@ class TextReading:
 read = whole_reader(TextReading)
 
 
-def decode_text(file: SourceFile, options: ReadOptions) -> Decoded:
-    """Return the text of `file` without the byte order mark that a named encoding leaves there."""
-    decoded = decode(file, options.encoding)
-    return Decoded(decoded.text.removeprefix("\ufeff"), decoded.encoding, decoded.notes)
-
-
 def split_lines(text: str) -> list[str]:
-    """Return the lines of `text` without their ends, whichever system wrote them.
+    """Return the lines of `text` without line ends, whichever system wrote them.
 
     >>> split_lines("a\\r\\nb\\x0cc\\n")
     ['a', 'b\\x0cc', '']
@@ -64,7 +57,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def plain_lines(text: Text) -> Iterator[str]:
-    """Yield the lines of `text` without their ends, whichever system wrote them."""
+    """Yield the lines of `text` without line ends, whichever system wrote them."""
     return (line.rstrip("\r\n") for line in text.lines(ANY_END))
 
 
@@ -75,10 +68,10 @@ def parse_lines(
     options: ReadOptions,
     faults: Faults,
 ) -> Iterator[Value]:
-    """Yield the value of each numbered line; the faults of those left out go to `faults`.
+    """Yield the value of each numbered line; add the faults of bad lines to `faults`.
 
-    Without `options.skip_bad_lines` the first fault is raised, with its line, when the lines have
-    been gone through: whoever reads them may have one to tell before it.
+    Without `options.skip_bad_lines` the first fault is raised with its line, but after the last
+    line: the reader of the lines may raise another fault first.
     """
     rest = iter(lines)
     for number, line in rest:

@@ -1,4 +1,4 @@
-"""Prodigy's JSON lines: text, tokens and spans, one document a line, tokens kept as they are."""
+"""Read and write Prodigy's JSON lines: text, tokens and spans; given tokens are kept."""
 
 import sys
 from bisect import bisect_right
@@ -33,7 +33,7 @@ _Bounds = tuple[int, int]  # where a token begins and ends in the document
 
 
 def reading(text: Text, options: ReadOptions) -> JsonReading:
-    """Return a pass over Prodigy tasks; those rejected or ignored are text without gold."""
+    """Return a pass over Prodigy tasks; rejected and ignored ones are text without gold."""
     return JsonReading(text, options, format=_NAME, parse=_parse)
 
 
@@ -43,7 +43,7 @@ read = whole_reader(reading)
 def write_each(
     pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
 ) -> WriteReport:
-    """Write one task a document, its spans by characters and, where they fit, by tokens."""
+    """Write one task per document; spans count characters and, where they fit, tokens."""
     rows = loose = 0
     for document, entities in pairs:
         record = _record(document, entities)
@@ -74,7 +74,7 @@ def _parse(value: object, options: ReadOptions) -> Content:
 
 
 def _read_tokens(tokens: object, text: str) -> list[list[_Bounds]]:
-    """The bounds of given tokens by sentence: by their "sent" if they have it, else by our own."""
+    """Return the bounds of given tokens by sentence: by their "sent", else by our own split."""
     if not isinstance(tokens, list):
         raise InputError(f"tokens are {quoted(tokens)}, expected a list of them. Correct it")
     is_split = all(isinstance(token, dict) and "sent" in token for token in tokens)
@@ -87,7 +87,7 @@ def _read_tokens(tokens: object, text: str) -> list[list[_Bounds]]:
         if start < reached:
             raise InputError(f"token {start}..{end} overlaps the one before it. Correct it")
         reached = end
-        # spaCy has tokens that are only white space; here that lies between tokens.
+        # spaCy has tokens of white space only; here white space lies between tokens.
         if "sent" not in token and text[start:end].isspace():
             continue
         sentence = token.get("sent", bisect_right(starts, start))
@@ -99,7 +99,7 @@ def _read_tokens(tokens: object, text: str) -> list[list[_Bounds]]:
 
 
 def _document(id: str, text: str, sentences: list[list[_Bounds]]) -> Document:
-    """Our own tokens when the given ones are the same, else a document that keeps the given."""
+    """Return a document with our own tokens if the given ones are the same, else with those."""
     given = []
     for index, bounds in enumerate(sentences):
         first, last = bounds[0][0], bounds[-1][1]

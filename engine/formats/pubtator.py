@@ -1,4 +1,4 @@
-"""PubTator files become documents of a title and an abstract with entities, and back."""
+"""Read and write PubTator files: title, abstract and entities per document."""
 
 import re
 from collections import Counter
@@ -36,7 +36,7 @@ class _Article:
     """A document while it is read."""
 
     id: str
-    text: str  # the title, then the abstract too
+    text: str  # the title, and the abstract once it is read
     entities: list[Entity] = field(default_factory=list)
 
 
@@ -44,9 +44,9 @@ class _Article:
 
 
 class PubTatorReading:
-    """One pass over a file of articles; annotation lines belong to the last one.
+    """One pass over a file of articles; annotation lines belong to the article before them.
 
-    The articles count as annotated when any of them has an entity.
+    The articles count as annotated if any of them has an entity.
     """
 
     def __init__(self, text: Text, options: ReadOptions) -> None:
@@ -88,7 +88,7 @@ class PubTatorReading:
         )
 
     def _take(self, line: str) -> _Article | None:
-        """Take in a line, and return the article that it puts an end to."""
+        """Add a line, and return the article that it ends, if any."""
         if match := _TEXT_LINE.fullmatch(line):
             return self._take_text(*match.groups())
         if line.strip():
@@ -167,14 +167,14 @@ write = whole_writer(write_each)
 def _lines(
     id: str, document: Document, entities: Iterable[Entity], counts: Counter[str]
 ) -> list[str]:
-    """Every changed character becomes one space, so that all offsets stay."""
+    """Return the lines of a document; each changed character becomes one space: offsets stay."""
     title_end = len(split_lines(document.text)[0])
     text = _BREAK.sub(" ", document.text)
     title, abstract = text[:title_end], text[title_end + 1 :]
     lines = [f"{id}|t|{title}", f"{id}|a|{abstract}"]
     for entity in entities:
         surface(document, entity)
-        # A line break at the very end has no abstract after it, and no place in the format.
+        # The format cannot hold a line break at the very end, without an abstract after it.
         end = entity.end if abstract else min(entity.end, title_end)
         counts["entities cut before the line break that ends the text"] += end != entity.end
         if entity.start < end:

@@ -1,16 +1,16 @@
-"""Files of any readable format become one corpus."""
+"""Read files of any format into one corpus."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TypeVar
 
-from engine.archives import unzip
+from engine.archives import packed_members, unzip
 from engine.files import Source, SourceFile, is_zip
 from engine.formats import brat
 from engine.formats.catalog import FORMATS
 from engine.formats.detection import detect_format
 from engine.formats.ids import unique_ids
+from engine.formats.pairing import extension, pair_files
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, FileReport, InputError
 
@@ -18,18 +18,18 @@ F = TypeVar("F", bound=Source)
 
 
 def read_corpus(
-    files: Iterable[SourceFile], options: ReadOptions | None = None, format: str | None = None
+    files: Iterable[Source], options: ReadOptions | None = None, format: str | None = None
 ) -> Corpus:
     """Return all documents of the files, archives opened, with the annotations found in them.
 
-    All or nothing: the first file that cannot be read raises InputError. Of two documents with
-    one id the second gets a new one, and a note says so.
+    All or nothing: the first file that cannot be read raises InputError. If two documents have the
+    same id, the second gets a new one, and a note says so.
     """
     options = options or ReadOptions()
-    parts = [_read_group(group, options, format) for group in group_files(files, unzip)]
+    parts = [_read_group(group, options, format) for group in group_files(files, _unpack)]
     if not parts:
         raise InputError("no files were given")
-    corpus = _join(parts)
+    corpus = join_corpora(parts)
     return corpus if options.keep_entities else replace(corpus, entities={})
 
 
@@ -39,53 +39,24 @@ def readable_formats() -> list[str]:
 
 
 def group_files(files: Iterable[F], unpack: Callable[[F], Sequence[F]]) -> list[list[F]]:
-    """Return files that are read together, in order, the archives among them unpacked.
+    """Return files that are read together, in order, with archives unpacked.
 
-    An archive of brat files is left as it is; a .txt and its .ann are a group of two.
+    A .txt and its .ann are a group of two. An archive of brat files is left as it is.
     """
-    every: list[F] = []
-    loose: list[F] = []  # all but archives of brat files
+    unpacked: list[F] = []
     for file in files:
-        is_archive = is_zip(file)
-        members = unpack(file) if is_archive else [file]
-        is_brat = is_archive and any(_extension(member) == ".ann" for member in members)
-        every += [file] if is_brat else members
-        loose += [] if is_brat else members
-    return _paired(every, _by_stem(loose, ".txt"), _by_stem(loose, ".ann"))
+        members = unpack(file) if is_zip(file) else []
+        is_brat = any(extension(member) == ".ann" for member in members)
+        unpacked += [file] if is_brat or not members else members
+    return pair_files(unpacked)
 
 
-def _paired(
-    files: Iterable[F], texts: dict[str, list[F]], annotations: dict[str, list[F]]
-) -> list[list[F]]:
-    for stem in annotations.keys() & texts.keys():
-        if len(annotations[stem]) != len(texts[stem]):
-            raise InputError(
-                f"{stem}.ann could belong to any of {len(texts[stem])} files called {stem}.txt. "
-                "Zip each folder, or give every text its own name"
-            )
-    groups: list[list[F]] = []
-    for file in files:
-        stem = Path(file.name).stem
-        if _extension(file) == ".txt" and stem in annotations:
-            groups.append([file, annotations[stem].pop(0)])
-        elif not (_extension(file) == ".ann" and stem in texts):
-            groups.append([file])
-    return groups
+def _unpack(archive: Source) -> Sequence[Source]:
+    """Unpack an archive in memory into memory; read the members of one on disk where they are."""
+    return unzip(archive) if isinstance(archive, SourceFile) else packed_members(archive)
 
 
-def _by_stem(files: Iterable[F], extension: str) -> dict[str, list[F]]:
-    found: dict[str, list[F]] = {}
-    for file in files:
-        if _extension(file) == extension:
-            found.setdefault(Path(file.name).stem, []).append(file)
-    return found
-
-
-def _extension(file: Source) -> str:
-    return Path(file.name).suffix.lower()
-
-
-def _read_group(group: Sequence[SourceFile], options: ReadOptions, format: str | None) -> Corpus:
+def _read_group(group: Sequence[Source], options: ReadOptions, format: str | None) -> Corpus:
     if len(group) == 2:
         return brat.read_pair(group[0], group[1], options)
     file = group[0]
@@ -99,14 +70,15 @@ def _read_group(group: Sequence[SourceFile], options: ReadOptions, format: str |
     return reader(file, options)
 
 
-def _join(parts: Sequence[Corpus]) -> Corpus:
+def join_corpora(parts: Sequence[Corpus]) -> Corpus:
+    """Return one corpus; a document whose id an earlier part uses gets a new id, with a note."""
     if len(parts) == 1:
         return parts[0]
     documents: list[Document] = []
     entities: dict[str, tuple[Entity, ...]] = {}
     files: list[FileReport] = []
     given = [[document.id for document in part.documents] for part in parts]
-    ids, _ = unique_ids(id for of in given for id in of)
+    ids, _ = unique_ids(id for part_ids in given for id in part_ids)
     lengths = dict(zip(ids, (len(d.text) for part in parts for d in part.documents), strict=True))
     position = 0
     for part, old_ids in zip(parts, given, strict=True):
@@ -116,19 +88,19 @@ def _join(parts: Sequence[Corpus]) -> Corpus:
         documents += [
             with_id(document, id) for document, id in zip(part.documents, new_ids, strict=True)
         ]
-        for id, of in part.entities.items():
-            # An entities CSV names documents of other files, so its ids are joined, not renamed.
+        for id, annotated in part.entities.items():
+            # An entities CSV names documents of other files, so its ids are kept.
             if id not in renamed:
-                check_places(part, id, of, lengths.get(id))
+                check_places(part, id, annotated, lengths.get(id))
             id = renamed.get(id, id)
-            entities[id] = (*entities.get(id, ()), *of)
+            entities[id] = (*entities.get(id, ()), *annotated)
         changed = sum(old != new for old, new in renamed.items())
         files += [with_rename_note(report, changed) for report in part.files]
     return Corpus(tuple(documents), entities, tuple(files))
 
 
 def check_places(part: Corpus, id: str, entities: Iterable[Entity], length: int | None) -> None:
-    """Raise InputError for an entity that ends after its document; of unknown length is None."""
+    """Raise InputError if an entity ends after its document; a length of None is unknown."""
     for entity in entities:
         if length is not None and entity.end > length:
             names = ", ".join(report.name for report in part.files)
@@ -148,7 +120,7 @@ def with_id(document: Document, id: str) -> Document:
 
 
 def with_rename_note(report: FileReport, changed: int) -> FileReport:
-    """Return the report with a note on ids that documents of earlier files have too."""
+    """Return the report with a note on ids that earlier files used."""
     if not changed:
         return report
     note = f'{changed:,} ids were used by another file already; "~2" was added to them'

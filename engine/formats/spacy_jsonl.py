@@ -1,4 +1,4 @@
-"""spaCy's training pairs of a text and its entities, one a line; spaCy itself is not needed."""
+"""Read and write spaCy's training pairs, [text, entities], one per line, without spaCy."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -27,7 +27,7 @@ def reading(text: Text, options: ReadOptions) -> JsonReading:
 
 
 def _as_pairs(records: Iterator[Record]) -> Iterator[Record]:
-    """A file of one pair is itself a JSON list, and comes as a text and an object."""
+    """Join the text and the object of a file with one pair, which is itself a JSON list."""
     first = list(islice(records, 3))
     values = [record.value for record in first]
     if [type(value) for value in values] == [str, dict]:
@@ -43,8 +43,8 @@ def _parse(value: object, options: ReadOptions) -> Content:
         raise InputError(f'found {quoted(value)}, expected [text, {{"entities": …}}]. Correct it')
     text, annotations = value
     id, id_key = find_id(options, annotations)
-    found = annotations.get("entities")
-    entities = None if found is None else read_spans(found, text)
+    spans = annotations.get("entities")
+    entities = None if spans is None else read_spans(spans, text)
     return Content(text, "", id, id_key, entities)
 
 
@@ -55,7 +55,7 @@ def _record(document: Document, entities: tuple[Entity, ...] | None) -> list[Any
     return [document.text, annotations]
 
 
-# One pair a document; a document not annotated has no "entities".
+# One pair per document; a document that is not annotated has no "entities".
 write_each = line_writer(_record)
 write = whole_writer(write_each)
 

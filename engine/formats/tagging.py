@@ -1,4 +1,4 @@
-"""Tokens and tags become spans and columns: what the formats of one token a line share."""
+"""Tags and columns: what the formats with one token per line share."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,12 +9,12 @@ from engine.text import Document, Entity, Fitted, InputError, fit_notes, spans_f
 
 DOC_START = "-DOCSTART-"
 _TAG = re.compile(r"O|[BIESLUM]-.+", re.DOTALL)
-# What would end a column or a line; a byte order mark would vanish from the beginning of a file.
+# Characters that end a column or a line; a byte order mark is lost at the start of a file.
 _NOT_IN_COLUMN = re.compile(r"[\s\0]|^\ufeff")
 
 
 def check_tag(tag: str) -> None:
-    """Refuse what is neither O nor a type after a prefix of a known scheme."""
+    """Raise InputError if a tag is neither O nor a type after a known prefix."""
     if not _TAG.fullmatch(tag):
         raise InputError(
             f'"{tag[:40]}" is not a tag. Write O, or a type after B- or I- (E-, S-, L-, U- and M- '
@@ -23,7 +23,7 @@ def check_tag(tag: str) -> None:
 
 
 def loose_tags(tags: Sequence[str]) -> Iterator[int]:
-    """Return the indices of tags that continue nothing, as I- does at the start in IOB1.
+    """Yield the indices of tags that continue nothing, such as the first I- in IOB1.
 
     >>> list(loose_tags(["I-LOC", "I-LOC", "O", "B-LOC", "I-PER"]))
     [0, 4]
@@ -42,14 +42,14 @@ def fit(document: Document, entities: Iterable[Entity]) -> Fitted:
         for token, start in zip(sentence.tokens, sentence.starts, strict=True):
             if not document.text.startswith(token, sentence.start + start):
                 raise ValueError(f"token {token!r} is not at {sentence.start + start} in the text")
-    found = tuple(entities)
-    for entity in found:
+    given = tuple(entities)
+    for entity in given:
         surface(document, entity)
-    return spans_from_entities(document, found)
+    return spans_from_entities(document, given)
 
 
 class FitCounts:
-    """How many entities were widened, cut and left out over many documents."""
+    """How many entities were extended, cut and left out, over many documents."""
 
     def __init__(self) -> None:
         self._snapped = self._cut = self._dropped = 0
@@ -66,7 +66,7 @@ class FitCounts:
 
 
 class ColumnCounts:
-    """What columns without white space could not hold as it is, over many documents."""
+    """What had to change because columns cannot hold white space, over many documents."""
 
     def __init__(self) -> None:
         self._types: set[str] = set()
@@ -97,7 +97,7 @@ class ColumnCounts:
 
 @lru_cache(maxsize=100_000)
 def written_token(token: str) -> str:
-    """Return a token fit for a column.
+    """Return a token as a column can hold it.
 
     >>> written_token("5\xa0mg"), written_token("-DOCSTART-")
     ('5_mg', '_DOCSTART-')

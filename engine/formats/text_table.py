@@ -1,4 +1,4 @@
-"""CSV and TSV files with a column of texts become documents; other CSV formats share its rows."""
+"""Read CSV and TSV files with a column of texts, and the rows of the other CSV formats."""
 
 import codecs
 import csv
@@ -9,24 +9,24 @@ from functools import partial
 from typing import IO
 
 from engine.delimited import Row, Table, TableReading, find_column, find_delimiter
-from engine.files import SourceFile
+from engine.files import Source
 from engine.formats.contract import Format, WriteOptions, whole_reader
 from engine.formats.drafts import Draft, Totals
 from engine.formats.plain_text import plain_lines
 from engine.settings import ReadOptions
 from engine.text import FileReport, InputError
-from engine.text_files import Text, held_text
+from engine.text_files import Text, open_text
 from engine.tokenization import make_document
 
 TEXT_COLUMNS = ("text", "sentence", "body", "abstract", "content", "document", "note")
 ID_COLUMNS = ("doc_id", "id", "docid", "document_id", "pmid")
-# A spreadsheet runs cells that begin so. Cells with a guard of their own get one more, so that
-# taking one away always gives back what was written.
+# A spreadsheet runs cells that begin like this as formulas, so they get a guard. Cells that already
+# begin with a guard get one more, so that removing one always restores the cell.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 class TextTableReading:
-    """One pass over a file with a document a row, named by its id column or after the file."""
+    """One pass over a file with one document per row, named by its id column or the file."""
 
     def __init__(self, text: Text, options: ReadOptions) -> None:
         self._options = options
@@ -59,7 +59,7 @@ class TextTableReading:
             text_column = _text_column(name, header, self._options)
             id_column = _id_column(name, header, self._options, text_column)
         except InputError:
-            deque(rows, maxlen=0)  # a fault of the table itself is told first
+            deque(rows, maxlen=0)  # a fault of the table itself raises first
             raise
         self._text_name = header[text_column]
         self._id_name = "" if id_column is None else header[id_column]
@@ -108,7 +108,7 @@ def _id_column(
 
 
 def named_column(name: str, header: tuple[str, ...], asked: str) -> int:
-    """Return the index of the column a person asked for, or say which columns there are."""
+    """Return the index of the column the user named, or say which columns there are."""
     column = find_column(header, (asked.strip().lower(),))
     if column is None:
         raise InputError(
@@ -118,17 +118,17 @@ def named_column(name: str, header: tuple[str, ...], asked: str) -> int:
     return column
 
 
-def read_guarded_table(file: SourceFile, options: ReadOptions) -> Table:
+def read_guarded_table(file: Source, options: ReadOptions) -> Table:
     """Return the rows of `file`, without the formula guards of a file written for Excel."""
-    table = GuardedTable(held_text(file, options.encoding), options)
+    table = GuardedTable(open_text(file, options.encoding), options)
     rows = tuple(table.rows())
     return Table(rows, table.delimiter, table.text.encoding, table.notes)
 
 
 class GuardedTable(TableReading):
-    """The rows of a table of ours, without the formula guards of a file written for Excel.
+    """The rows of a table we wrote, without the formula guards of a file written for Excel.
 
-    The delimiter is taken from the header, whose cells are known to hold none.
+    The delimiter is detected in the header, whose cells hold none.
     """
 
     def __init__(self, text: Text, options: ReadOptions) -> None:
@@ -150,7 +150,7 @@ def row_writer(out: IO[bytes], options: WriteOptions) -> Callable[[Iterable[obje
     """Return a function that writes one CSV row to `out`, after the byte order mark if asked."""
     if options.excel:
         out.write(codecs.BOM_UTF8)
-    # With "\n" alone as its line end, csv leaves a cell that holds "\r" unquoted.
+    # With "\n" as line end, csv does not quote a cell that holds "\r".
     writer = csv.writer(_Rows(out), lineterminator="\r\n")
 
     def write_row(cells: Iterable[object]) -> None:
@@ -160,13 +160,13 @@ def row_writer(out: IO[bytes], options: WriteOptions) -> Callable[[Iterable[obje
 
 
 class _Rows:
-    """Where csv writes its rows: each goes to `out` at once, with the line end of our files."""
+    """The file that csv writes to: each row goes to `out` at once, with our line end."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out
 
     def write(self, row: str) -> None:
-        """Write one row, which csv hands over whole."""
+        """Write one row; csv passes it whole."""
         self._out.write(row.removesuffix("\r\n").encode() + b"\n")
 
 

@@ -1,4 +1,4 @@
-"""Tokens become the rows of a CSV file, and such rows documents of given tokens."""
+"""Read and write tokens as CSV, one row per token; given tokens are kept."""
 
 import sys
 from collections import deque
@@ -38,7 +38,7 @@ from engine.text_files import Text
 _COLUMNS = ("doc_id", "sent_id", "token_id", "token", "start", "end")
 _NEEDED = ("doc_id", "sent_id", "token", "start", "end")
 _METHODS = ("dictionary", "mpn", "mpu", "conf_mpu", "gold", "review")
-_LARGEST_GAP = 100_000  # characters without a token; more is a slip, and would fill the memory
+_LARGEST_GAP = 100_000  # characters without a token; more is an error that would fill the memory
 
 
 class _Token(NamedTuple):
@@ -48,7 +48,7 @@ class _Token(NamedTuple):
     text: str
     start: int
     end: int
-    tags: tuple[str, ...]  # one a tag column; all "" in a document that is not annotated
+    tags: tuple[str, ...]  # one per tag column; all "" in a document that is not annotated
 
 
 # ---- writing --------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ class _Token(NamedTuple):
 def write_each(
     pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
 ) -> WriteReport:
-    """Write one row a token, with a tag column for each method among the entities."""
+    """Write one row per token, with a tag column for each method among the entities."""
     methods = _methods(overview)
     write_row = row_writer(out, options)
     write_row([*_COLUMNS, *(f"tag_{method}" if method else "tag" for method in methods)])
@@ -70,7 +70,7 @@ def write_each(
         fits.add(*fitted)
         empty += not document.sentences
         for i, sentence in enumerate(document.sentences):
-            tags = [tags_from_spans(of.spans[i], len(sentence.tokens)) for of in fitted]
+            tags = [tags_from_spans(f.spans[i], len(sentence.tokens)) for f in fitted]
             if given is None:
                 tags = [[""] * len(sentence.tokens) for _ in methods]
             for row in _rows(sentence, tags):
@@ -84,11 +84,11 @@ write = whole_writer(write_each)
 
 
 def _methods(overview: Overview) -> list[str]:
-    """Methods in their fixed order; one without a name when documents are annotated as empty."""
-    found = {method for method, _, _ in overview.kinds}
-    if overview.is_annotated and not found:
+    """Return the methods in fixed order; one without a name if there are no entities at all."""
+    used = {method for method, _, _ in overview.kinds}
+    if overview.is_annotated and not used:
         return [""]
-    return [m for m in _METHODS if m in found] + sorted(found - set(_METHODS))
+    return [m for m in _METHODS if m in used] + sorted(used - set(_METHODS))
 
 
 def _rows(sentence: Sentence, tags: Sequence[Sequence[str]]) -> Iterable[list[object]]:
@@ -104,8 +104,8 @@ def _rows(sentence: Sentence, tags: Sequence[Sequence[str]]) -> Iterable[list[ob
 class TokensReading:
     """One pass over a file, with the entities of every tag column.
 
-    A document ends where the rows of another begin, unless they are `gathered`: then its rows may
-    be anywhere in the file, and all of them are held.
+    A document ends where the rows of another begin. With `is_gathered`, its rows may be anywhere in
+    the file, and all rows are held in memory.
     """
 
     def __init__(self, text: Text, options: ReadOptions, *, is_gathered: bool = False) -> None:
@@ -120,7 +120,7 @@ class TokensReading:
         try:
             columns = _columns(name, header)
         except InputError:
-            deque(rows, maxlen=0)  # a fault of the table itself is told first
+            deque(rows, maxlen=0)  # a fault of the table itself raises first
             raise
         self._token_name, self._id_name = header[columns["token"]], header[columns["doc_id"]]
         tags = [i for i, cell in enumerate(header) if cell == "tag" or cell.startswith("tag_")]
@@ -129,7 +129,7 @@ class TokensReading:
         parse = partial(_token, columns, tags)
         tokens = parse_lines(name, lines, parse, self._options, self._faults)
         groups = _gathered(tokens) if self._is_gathered else _runs(tokens)
-        return (_draft(name, methods, of_document) for of_document in groups)
+        return (_draft(name, methods, rows_of_document) for rows_of_document in groups)
 
     def report(self, totals: Totals) -> FileReport:
         return FileReport(
@@ -165,39 +165,39 @@ def _gathered(tokens: Iterable[_Token]) -> Iterable[list[_Token]]:
 
 def _draft(name: str, methods: Sequence[str], tokens: list[_Token]) -> Draft:
     text = _text(name, tokens)
-    sentences = [list(of) for _, of in groupby(tokens, key=lambda token: token.sentence_id)]
+    sentences = [list(run) for _, run in groupby(tokens, key=lambda token: token.sentence_id)]
     spans = [
-        [spans_from_tags([token.tags[column] or "O" for token in of]) for of in sentences]
+        [spans_from_tags([token.tags[column] or "O" for token in run]) for run in sentences]
         for column in range(len(methods))
     ]
     is_annotated = any(any(token.tags) for token in tokens)
 
     def build(id: str) -> Document:
-        of_document = (_sentence(text, id, i, of) for i, of in enumerate(sentences))
-        return Document(id, text, tuple(of_document), tokens_given=True)
+        built = (_sentence(text, id, i, run) for i, run in enumerate(sentences))
+        return Document(id, text, tuple(built), tokens_given=True)
 
     def annotate(document: Document) -> tuple[Entity, ...] | None:
-        found = (
+        entities = (
             entity
-            for method, of_method in zip(methods, spans, strict=True)
-            for sentence, of in zip(document.sentences, of_method, strict=True)
-            for entity in entities_from_spans(sentence, of, method)
+            for method, by_sentence in zip(methods, spans, strict=True)
+            for sentence, own in zip(document.sentences, by_sentence, strict=True)
+            for entity in entities_from_spans(sentence, own, method)
         )
-        return tuple(found) if is_annotated else None
+        return tuple(entities) if is_annotated else None
 
-    count = sum(len(of) for of_method in spans for of in of_method)
+    count = sum(len(own) for by_sentence in spans for own in by_sentence)
     return Draft(tokens[0].document_id, build, count if is_annotated else 0, annotate)
 
 
 def _columns(name: str, header: tuple[str, ...]) -> dict[str, int]:
-    found = {column: find_column(header, (column,)) for column in _NEEDED}
-    missing = [column for column, i in found.items() if i is None]
+    columns = {column: find_column(header, (column,)) for column in _NEEDED}
+    missing = [column for column, i in columns.items() if i is None]
     if missing:
         raise InputError(
             f"No {missing[0]} column found in {name}. Columns: {', '.join(header)}. "
             f"Tokens need {', '.join(_NEEDED)}"
         )
-    return {column: i for column, i in found.items() if i is not None}
+    return {column: i for column, i in columns.items() if i is not None}
 
 
 def _token(
@@ -218,7 +218,7 @@ def _token(
 
 
 def _text(name: str, tokens: list[_Token]) -> str:
-    """Put the tokens at their offsets: gaps are spaces, with a line break between sentences."""
+    """Return a text with the tokens at their offsets, and spaces or a line break between them."""
     pieces: list[str] = []
     sentence_id, position = tokens[0].sentence_id, 0
     for token in tokens:
@@ -251,4 +251,6 @@ def _sentence(text: str, document_id: str, index: int, tokens: list[_Token]) -> 
     )
 
 
-FORMAT = Format("tokens", "CSV, one row a token", (".csv",), read, write, TokensReading, write_each)
+FORMAT = Format(
+    "tokens", "CSV, one row per token", (".csv",), read, write, TokensReading, write_each
+)

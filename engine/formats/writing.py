@@ -1,4 +1,4 @@
-"""A corpus becomes a file of any writable format."""
+"""Write a corpus to a file of any writable format."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from engine.formats.catalog import FORMATS
 from engine.formats.contract import Format, Overview, Pairs, WriteOptions, WriteReport
 from engine.text import Corpus, InputError
 
-# What a file name alone asks for; formats that share an extension are chosen by name.
+# The format of a file name without --format; the others share these extensions.
 _BY_EXTENSION = {
     ".csv": "entities",
     ".conll": "conll",
@@ -27,7 +27,7 @@ def write_corpus(
     format: str | None = None,
     options: WriteOptions | None = None,
 ) -> WriteReport:
-    """Write the corpus to `path`, in the format named or else the one its extension asks for."""
+    """Write the corpus to `path` in the format named, or else in that of its extension."""
     chosen = writable_format(path, format)
     assert chosen.write is not None
     with written_whole(path) as out:
@@ -37,9 +37,9 @@ def write_corpus(
 def write_documents(
     pairs: Pairs, path: str | Path, overview: Overview, format: str | None, options: WriteOptions
 ) -> WriteReport:
-    """Write documents to `path` as they come, as `write_corpus` would if it had all of them.
+    """Write documents to `path` as they come; the file is the same as that of `write_corpus`.
 
-    None is held, unless the format can only be written at once.
+    No document is held in memory, unless the format needs all of them.
     """
     chosen = writable_format(path, format)
     with written_whole(path) as out:
@@ -47,7 +47,7 @@ def write_documents(
             return chosen.write_each(pairs, out, options, overview)
         assert chosen.write is not None
         held = list(pairs)
-        entities = {document.id: found for document, found in held if found is not None}
+        entities = {document.id: given for document, given in held if given is not None}
         return chosen.write(Corpus(tuple(document for document, _ in held), entities), out, options)
 
 
@@ -55,7 +55,7 @@ def writable_format(path: str | Path, format: str | None = None) -> Format:
     """Return the format that `path` would be written in, or say which there are."""
     extension = Path(path).suffix.lower()
     name = format or _BY_EXTENSION.get(extension)
-    names = [known for known, of in FORMATS.items() if of.write]
+    names = [known for known, candidate in FORMATS.items() if candidate.write]
     if name is None:
         raise InputError(
             f'a file ending in "{extension}" can be written in several ways or none; '

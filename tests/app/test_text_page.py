@@ -1,6 +1,8 @@
+import json
+
 import pytest
 
-from engine import SourceFile
+from engine import SourceFile, tokenization
 from engine.workspace import create_project
 from tests.app.pages import open_page
 
@@ -60,6 +62,17 @@ def table(page, column):
     return next(of.value for of in page.dataframe if column in of.value)
 
 
+@pytest.fixture
+def split_texts(monkeypatch):
+    """The texts that are split into sentences and tokens, in order."""
+    texts = []
+    split = tokenization.split_sentences
+    monkeypatch.setattr(
+        tokenization, "split_sentences", lambda text: texts.append(text) or split(text)
+    )
+    return texts
+
+
 def add(project, *files):
     project.add_text([SourceFile(name, data) for name, data, _ in files])
     return project
@@ -74,7 +87,7 @@ def test_an_empty_project_says_what_to_do(project):
 
 def test_upload_limit_and_the_way_around_it_are_stated(project):
     said = " ".join(element.value for element in show(project).html)
-    assert "Up to 200 MB a file" in said
+    assert "Up to 200 MB per file" in said
     assert f"python -m engine import --project {project.id} --text corpus.jsonl" in said
 
 
@@ -193,7 +206,7 @@ def test_documents_can_be_searched(project):
     page = checked(page.text_input(key="text_find").set_value("FEVER").run())
     assert table(page, "longest")["document"].tolist() == ["other"]
     page = checked(page.text_input(key="text_find").set_value("[no such").run())
-    assert page.info[0].value == "No document is like this."
+    assert page.info[0].value == "No document matches this search."
 
 
 def test_chosen_files_are_removed(project):
@@ -216,6 +229,16 @@ def test_long_tables_are_turned_page_by_page(project):
     assert len(table(page, "longest")) == 200
     page = checked(page.pagination[0].set_value(3).run())
     assert len(table(page, "longest")) == 50
+
+
+def test_an_upload_is_split_and_tokenized_once(project, split_texts):
+    table = ("once.csv", b"id,text\n1,Split me once.\n2,And me.\n", "text/csv")
+    pair = [("case.txt", b"Fever.", ""), ("case.ann", b"T1\tSign 0 5\tFever\n", "")]
+    page = checked(upload(show(project), table, *pair))
+    page = checked(press(page, "Save to the project"))
+    assert figures(page)["Documents"] == "3"
+    assert project.corpus().documents[0].sentences
+    assert sorted(split_texts) == ["And me.", "Fever.", "Split me once."]
 
 
 # ---- gold -----------------------------------------------------------------------------------
@@ -251,6 +274,16 @@ def test_gold_is_previewed_then_saved_then_removed(project):
     assert project.gold_files() == []
 
 
+def test_uploaded_gold_is_split_and_tokenized_once(project, split_texts):
+    add(project, NOTES)
+    record = {"id": "notes", "text": NOTES[1].decode(), "entities": [[7, 11, "Disease"]]}
+    del split_texts[:]
+    page = checked(upload_gold(gold_tab(project), ("gold.jsonl", json.dumps(record).encode(), "")))
+    checked(press(page, "Save as gold"))
+    assert project.gold(project.corpus()).entities.keys() == {"notes"}
+    assert len(split_texts) == 1
+
+
 def test_gold_for_other_documents_is_explained(project):
     stranger = ("gold.csv", GOLD[1].replace(b"notes", b"another"), "text/csv")
     page = upload_gold(gold_tab(add(project, NOTES)), stranger)
@@ -270,5 +303,5 @@ def test_markup_in_names_and_text_is_shown_as_text(project):
     page = checked(press(page, "Save to the project"))
     everything = "".join(e.value for e in (*page.html, *page.markdown, *page.caption))
     assert "<img" not in everything and "<script" not in everything
-    page = upload(page, ("<b>bad</b>_x_.txt", b"%PDF", ""))
-    assert page.error[0].value.startswith("\\<b\\>bad\\<\\/b\\>\\_x\\_\\.txt is a PDF file")
+    page = upload(page, ("<b>bad<b>_x_.txt", b"%PDF", ""))
+    assert page.error[0].value.startswith("\\<b\\>bad\\<b\\>\\_x\\_\\.txt is a PDF file")

@@ -1,7 +1,7 @@
-"""The project's text and gold, read once for all visitors and kept by their content.
+"""Read a project's text and gold once for all visitors, and cache them by content.
 
-They are cached as resources, shared and never copied: a corpus is too large to copy at every
-click. They are frozen, and no view changes a table in place.
+They are cached as resources, which Streamlit shares instead of copying: a corpus is too large to
+copy at every click. They are frozen, and no view changes a table in place.
 """
 
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from engine import Corpus, Sentence
 from engine.alignment import Aligned
 from engine.project import Project
 
-_KEPT = 4  # of each kind; more would fill the memory of a small machine
+_KEPT = 4  # entries per cache; more would fill the memory of a small machine
 
 
 @dataclass(frozen=True, slots=True)
 class TextTables:
-    """What the page of texts shows of a corpus."""
+    """The figures and tables on the Text page."""
 
     figures: engine.TextFigures
     documents: pd.DataFrame  # document, sentences, tokens, longest, text
@@ -28,7 +28,7 @@ class TextTables:
 
 
 def read_corpus(project: Project) -> Corpus:
-    """Return all text of the project as one corpus; InputError says what cannot be read."""
+    """Return all text of the project as one corpus; InputError if it cannot be read."""
     return _corpus((project.id, project.text_key()), project)
 
 
@@ -38,7 +38,7 @@ def sentences(project: Project) -> tuple[Sentence, ...]:
 
 
 def gold(project: Project) -> Aligned | None:
-    """Return gold from its own file, else what the text files carry, else None."""
+    """Return gold from its own files, else from the text files, else None."""
     return _gold((project.id, project.text_key(), project.gold_key()), project)
 
 
@@ -47,7 +47,7 @@ def text_tables(project: Project) -> TextTables:
     return _text_tables((project.id, project.text_key()), project)
 
 
-# Streamlit leaves out of the cache key what begins with an underscore.
+# Streamlit leaves parameters that begin with an underscore out of the cache key.
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the text")

@@ -1,4 +1,4 @@
-"""Files that were uploaded and not saved yet: hashed once, read once, to be looked at first."""
+"""Uploaded files before they are saved: hash and read each once, and keep what was read."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -11,7 +11,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 import engine
 from engine.alignment import Aligned
 from engine.formats.ids import unique_ids
+from engine.formats.reading import join_corpora
 from engine.project import Project
+from engine.project_text import read_units
 from ui.state.corpus import read_corpus
 
 _KEPT = 2  # previews of each kind; they are soon saved or thrown away
@@ -21,7 +23,7 @@ _FIRST_ROWS = 5
 
 @dataclass(frozen=True, slots=True)
 class Uploads:
-    """Uploaded files by name, one hash of their names and bytes, and how to get the bytes."""
+    """Names of uploaded files, one hash of their names and bytes, and a way to get the bytes."""
 
     names: tuple[str, ...]
     key: str
@@ -30,9 +32,10 @@ class Uploads:
 
 @dataclass(frozen=True, slots=True)
 class TextPreview:
-    """What would be added, before it is."""
+    """What saving would add: read once for the preview, and saved without reading again."""
 
-    corpus: engine.Corpus
+    units: tuple[engine.Corpus, ...]  # as the project keeps them
+    corpus: engine.Corpus  # all of them
     figures: engine.TextFigures
     first: pd.DataFrame  # the first documents: document, sentences, tokens, longest, text
 
@@ -42,15 +45,23 @@ class TextPreview:
 
 
 @dataclass(frozen=True, slots=True)
+class GoldPreview:
+    """What the gold files hold, and their annotations at their places in the project's text."""
+
+    corpus: engine.Corpus
+    aligned: Aligned
+
+
+@dataclass(frozen=True, slots=True)
 class DictionaryPreview:
     """The dictionaries in uploaded files."""
 
     dictionaries: tuple[engine.Dictionary, ...]
-    untyped: tuple[str, ...]  # what is said of each file that names no type for its phrases
+    untyped: tuple[str, ...]  # the message for each file that names no type for its phrases
 
 
 def uploaded(files: Sequence[UploadedFile]) -> Uploads:
-    """Return the files of an uploader; the bytes of each are hashed once, not at every click."""
+    """Return the files of an uploader; each is hashed once, not at every click."""
     hashes: dict[str, str] = st.session_state.setdefault(_HASHES, {})
     for file in files:
         if file.file_id not in hashes:
@@ -64,19 +75,19 @@ def uploaded(files: Sequence[UploadedFile]) -> Uploads:
 
 
 def columns(uploads: Uploads, options: engine.ReadOptions) -> list[str]:
-    """Return the columns to choose from: those of all the files, each once."""
+    """Return the columns to choose from: those of all files, each once."""
     try:
         return list(_columns((uploads.key, options), uploads))
-    except engine.InputError:  # the preview says it
+    except engine.InputError:  # the preview shows it
         return []
 
 
 def text_preview(uploads: Uploads, options: engine.ReadOptions) -> TextPreview:
-    """Return what the files would add; InputError says why they cannot be read."""
+    """Return what the files would add; InputError if they cannot be read."""
     return _text_preview((uploads.key, options), uploads)
 
 
-def gold_preview(uploads: Uploads, options: engine.ReadOptions, project: Project) -> Aligned:
+def gold_preview(uploads: Uploads, options: engine.ReadOptions, project: Project) -> GoldPreview:
     """Return the annotations of the files at their places in the project's text."""
     return _gold_preview((uploads.key, options, project.text_key()), uploads, project)
 
@@ -86,7 +97,7 @@ def dictionary_preview(
 ) -> DictionaryPreview:
     """Return the dictionaries in the files, each under a name of its own.
 
-    `entity_type` is for files that name no type; a plain list takes its file's name all the same.
+    `entity_type` is for files that name no type. A plain list still takes its file's name as type.
     """
     return _dictionary_preview((uploads.key, options, entity_type), uploads)
 
@@ -99,18 +110,20 @@ def _columns(key: tuple[str, engine.ReadOptions], _uploads: Uploads) -> tuple[st
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the files")
 def _text_preview(key: tuple[str, engine.ReadOptions], _uploads: Uploads) -> TextPreview:
-    corpus = engine.read_corpus(_uploads.load(), key[1])
+    units = read_units(_uploads.load(), key[1])
+    corpus = join_corpora(units)
     first = engine.document_table(corpus, _FIRST_ROWS)
-    return TextPreview(corpus, engine.measure_text(corpus), first)
+    return TextPreview(tuple(units), corpus, engine.measure_text(corpus), first)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the gold")
 def _gold_preview(
     key: tuple[str, engine.ReadOptions, str], _uploads: Uploads, _project: Project
-) -> Aligned:
-    gold = engine.gold_of(engine.read_corpus(_uploads.load(), key[1]))
-    found = engine.align(read_corpus(_project).documents, gold)
-    return Aligned(found.entities, (*gold.notes, *found.notes))
+) -> GoldPreview:
+    corpus = engine.read_corpus(_uploads.load(), key[1])
+    gold = engine.gold_of(corpus)
+    aligned = engine.align(read_corpus(_project).documents, gold)
+    return GoldPreview(corpus, Aligned(aligned.entities, (*gold.notes, *aligned.notes)))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
@@ -118,17 +131,17 @@ def _dictionary_preview(
     key: tuple[str, engine.ReadOptions, str], _uploads: Uploads
 ) -> DictionaryPreview:
     _, options, entity_type = key
-    found: list[engine.Dictionary] = []
+    dictionaries: list[engine.Dictionary] = []
     untyped: list[engine.InputError] = []
     for file in _uploads.load():
         try:
-            found += engine.read_dictionaries([file], options)
+            dictionaries += engine.read_dictionaries([file], options)
         except engine.InputError as error:
             if error.fix != "entity_type":
                 raise
             untyped.append(error)
             if entity_type:
-                found += engine.read_dictionaries([file], options, entity_type)
-    names, _ = unique_ids(dictionary.name for dictionary in found)
-    renamed = [replace(d, name=name) for d, name in zip(found, names, strict=True)]
+                dictionaries += engine.read_dictionaries([file], options, entity_type)
+    names, _ = unique_ids(dictionary.name for dictionary in dictionaries)
+    renamed = [replace(d, name=name) for d, name in zip(dictionaries, names, strict=True)]
     return DictionaryPreview(tuple(renamed), tuple(str(error) for error in untyped))

@@ -1,4 +1,4 @@
-"""Gold: annotations by people, to score against; never learned from."""
+"""Gold: annotations by people, used for scores and never for training."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -18,13 +18,13 @@ UPLOADER = "gold_files"
 
 
 def show(project: Project) -> None:
-    """Draw what gold there is, and the uploader for other gold."""
+    """Draw the gold of the project, and the uploader for new gold."""
     st.html(
         '<div class="gl-purpose">The same documents, annotated by people. With gold, every page '
-        "that shows labels also shows precision and recall. Nothing is learned from it.</div>"
+        "that shows labels also shows precision and recall. It is never used for training.</div>"
     )
     if not project.text_key():
-        parts.empty_state("No text yet. Add the texts first: gold is laid over them.")
+        parts.empty_state("No text yet. Add the texts first: gold refers to them.")
         return
     show_gold(project)
     key = current.uploader_key(UPLOADER)
@@ -36,7 +36,7 @@ def show(project: Project) -> None:
         help="CoNLL, JSONL with spans, PubTator, brat (txt with ann, or a zip), or an entities "
         "CSV with the columns doc_id, start, end, label.",
     )
-    st.caption(f"Up to {LIMITS.file_mb} MB a file.")
+    st.caption(f"Up to {LIMITS.file_mb} MB per file.")
     if files:
         with st.container(border=True):
             show_preview(project, uploads.uploaded(files), key)
@@ -45,16 +45,16 @@ def show(project: Project) -> None:
 def show_gold(project: Project) -> None:
     """Draw where the gold comes from and what is in it."""
     try:
-        found = corpus.gold(project)
+        aligned = corpus.gold(project)
     except InputError as error:
         parts.show_input_error(error)
-        found = None
+        aligned = None
     names = [file.name for file in project.gold_files()]
-    if found is None and not names:
-        parts.empty_state("No gold yet. All works without it; only scores are missing.")
+    if aligned is None and not names:
+        parts.empty_state("No gold yet. Everything works without it; only scores are missing.")
         return
-    if found is not None:
-        show_aligned(found, "gold_table")
+    if aligned is not None:
+        show_aligned(aligned, "gold_table")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             f"From {parts.plain(', '.join(names) or 'the text files themselves')}.", width="content"
@@ -63,38 +63,39 @@ def show_gold(project: Project) -> None:
             project.remove_gold()
             current.say(f"Removed {', '.join(names)}.", "info")
             st.rerun()
-    if found is not None:
-        parts.notes(found.notes, "Notes on the gold")
+    if aligned is not None:
+        parts.notes(aligned.notes, "Notes on the gold")
 
 
 def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
-    """Draw what the files annotate, until they are saved."""
+    """Draw what the files annotate, until they are saved or discarded."""
     text_upload.not_saved_head()
     columns = uploads.columns(files, ReadOptions())
     options = reading.file_options(columns, key)
     try:
-        found = uploads.gold_preview(files, options, project)
+        preview = uploads.gold_preview(files, options, project)
     except InputError as error:
         reading.show_fault(error, columns, key, UPLOADER)
         return
-    show_aligned(found, f"{key}_table")
-    if found.notes:
-        st.html(bullets(found.notes))
+    gold = preview.aligned
+    show_aligned(gold, f"{key}_table")
+    if gold.notes:
+        st.html(bullets(gold.notes))
     with st.container(horizontal=True):
         if st.button("Save as gold", key=f"{key}_save", type="primary"):
             with parts.explained(), st.spinner("Saving"):
-                project.set_gold(files.load(), options)
+                project.set_gold(files.load(), options, preview.corpus)
                 current.empty_uploader(UPLOADER)
-                current.say(f"Saved gold for {parts.plural(len(found.entities), 'document')}.")
+                current.say(f"Saved gold for {parts.plural(len(gold.entities), 'document')}.")
                 st.rerun()
         reading.discard_button(key, UPLOADER)
 
 
-def show_aligned(found: Aligned, key: str) -> None:
+def show_aligned(aligned: Aligned, key: str) -> None:
     """Draw how many documents are annotated, and the entities of each type."""
-    counts = counted(found.entities)
+    counts = counted(aligned.entities)
     with st.container(horizontal=True):
-        parts.figure("Annotated documents", parts.count(len(found.entities)))
+        parts.figure("Annotated documents", parts.count(len(aligned.entities)))
         parts.figure("Entities", parts.count(sum(counts.values())))
     table = pd.DataFrame(sorted(counts.items()), columns=["entity_type", "entities"])
     parts.show_table(table, {"entity_type": "Type", "entities": "Entities"}, key, width="content")
@@ -102,4 +103,4 @@ def show_aligned(found: Aligned, key: str) -> None:
 
 def counted(entities: Mapping[str, tuple[Entity, ...]]) -> Counter[str]:
     """Return how many entities there are of each type."""
-    return Counter(entity.entity_type for of in entities.values() for entity in of)
+    return Counter(entity.entity_type for listed in entities.values() for entity in listed)

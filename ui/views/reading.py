@@ -1,4 +1,4 @@
-"""How uploaded files are to be read: the options, and buttons that mend what went wrong."""
+"""Options for reading uploaded files, and buttons that fix what went wrong."""
 
 from collections.abc import Sequence
 
@@ -24,26 +24,26 @@ _OFFERED = ("windows-1252", "utf-16", "iso-8859-2", "shift_jis")  # as buttons, 
 
 
 def encoding_box(key: str) -> str | None:
-    """Draw the choice of encodings; None means to find out."""
+    """Draw the choice of encodings; None means to detect it."""
     chosen = st.selectbox(
         "Encoding",
         [DETECT, *ENCODINGS],
         format_func=lambda name: ENCODINGS.get(name, name),
         key=f"{key}_encoding",
         width=200,
-        help="Change it when letters with accents look wrong.",
+        help="Change it if letters with accents look wrong.",
     )
     return None if chosen == DETECT else chosen
 
 
 def column_box(label: str, columns: Sequence[str], key: str) -> str | None:
-    """Draw the choice of a column; None means to find out."""
+    """Draw the choice of a column; None means to detect it."""
     chosen = st.selectbox(label, [DETECT, *columns], key=key, width=200)
     return None if chosen == DETECT else chosen
 
 
 def skip_toggle(key: str) -> bool:
-    """Draw the switch that leaves out lines which cannot be read."""
+    """Draw the switch that leaves out lines that cannot be read."""
     return st.toggle(
         "Skip bad lines",
         key=f"{key}_skip",
@@ -52,7 +52,7 @@ def skip_toggle(key: str) -> bool:
 
 
 def show_fault(error: InputError, columns: Sequence[str], key: str, uploader: str) -> None:
-    """Draw what is wrong with the files, and a button for each thing that may mend it."""
+    """Draw what is wrong with the files, and a button for each option that may fix it."""
     parts.show_input_error(error)
     with st.container(horizontal=True):
         if error.fix == "encoding":
@@ -79,7 +79,7 @@ def offer(label: str, key: str, value: object) -> None:
 
 
 def file_options(columns: Sequence[str], key: str) -> ReadOptions:
-    """Draw what can be chosen for files of any kind; `columns` when they have some."""
+    """Draw the options for files of any kind; `columns` if they have some."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text_column = id_column = None
         if columns:

@@ -1,4 +1,4 @@
-"""Text: add files after a look at how they are read, and see what there is."""
+"""The Text page: add files after a preview, and look at the text of the project."""
 
 import shlex
 from collections.abc import Sequence
@@ -27,19 +27,19 @@ def show(project: Project) -> None:
     """Draw the page."""
     parts.page_header(
         "Text",
-        "The documents in which entities are to be found. Offsets, line ends and all else stay "
-        "exactly as in your files.",
+        "The documents to find entities in. Offsets, line ends and everything else stay exactly as "
+        "in your files.",
         parts.project_chips(project),
     )
-    of_text, of_gold = st.tabs(["Text", "Gold (for scoring)"], key="text_tab", on_change="rerun")
-    with of_text:
+    text_tab, gold_tab = st.tabs(["Text", "Gold (for scoring)"], key="text_tab", on_change="rerun")
+    with text_tab:
         text_upload.show(project)
         if project.text_key():
             show_text(project)
         else:
             parts.empty_state(EMPTY, "Or look at the sample on the home page", "home")
-    with of_gold:
-        if of_gold.open:
+    with gold_tab:
+        if gold_tab.open:
             gold.show(project)
     st.divider()
     if project.text_key():
@@ -52,27 +52,27 @@ def command_line(project: Project) -> str:
     names = [file.name for file in project.text_files()] or ["notes.txt"]
     listed = [*names[:5], *(["…"] if len(names) > 5 else [])]
     gold_names = [file.name for file in project.gold_files()][:1]
-    parts_of_it = ["python", "-m", "engine", "import", "--project", project.id, "--text", *listed]
-    return shlex.join([*parts_of_it, *(["--gold", *gold_names] if gold_names else [])])
+    command = ["python", "-m", "engine", "import", "--project", project.id, "--text", *listed]
+    return shlex.join([*command, *(["--gold", *gold_names] if gold_names else [])])
 
 
-# ---- what there is --------------------------------------------------------------------------
+# ---- the text of the project ------------------------------------------------------------------
 
 
 def show_text(project: Project) -> None:
-    """Draw the figures, the files, the documents and how long they are."""
+    """Draw the figures, the files, the documents and their lengths."""
     tables = corpus.text_tables(project)
-    found = tables.figures
+    figures = tables.figures
     with st.container(horizontal=True):
-        parts.figure("Documents", parts.count(found.documents))
-        parts.figure("Sentences", parts.count(found.sentences))
-        parts.figure("Tokens", parts.count(found.tokens), help="Words, numbers and signs.")
-        parts.figure("Unique tokens", parts.count(found.unique_tokens))
+        parts.figure("Documents", parts.count(figures.documents))
+        parts.figure("Sentences", parts.count(figures.sentences))
+        parts.figure("Tokens", parts.count(figures.tokens), help="Words, numbers and signs.")
+        parts.figure("Unique tokens", parts.count(figures.unique_tokens))
         parts.figure(
             "Longest sentence",
-            parts.count(found.longest_sentence),
+            parts.count(figures.longest_sentence),
             "tokens",
-            f"Sentences over {LIMITS.sentence_tokens:,} tokens are cut there, and counted.",
+            f"Sentences over {LIMITS.sentence_tokens:,} tokens are cut, and counted.",
         )
     show_files(project)
     st.subheader("Documents", anchor=False)
@@ -90,7 +90,7 @@ def show_text(project: Project) -> None:
 
 
 def show_files(project: Project) -> None:
-    """Draw the files, and let chosen ones be removed."""
+    """Draw the files, with a button to remove those selected."""
     st.subheader("Files", anchor=False)
     files = project.text_files()
     table = pd.DataFrame(
@@ -116,23 +116,23 @@ def show_files(project: Project) -> None:
     chosen = parts.show_table(
         table,
         columns,
-        f"text_files_{project.text_key()}",  # other files, another table: no stale selection
+        f"text_files_{project.text_key()}",  # a new table for other files: no stale selection
         on_select="rerun",
         selection_mode="multi-row",
     )
     rows = [row for row in chosen["selection"]["rows"] if row < len(files)]
     if not rows:
-        st.caption("Choose files in the first column to remove them.")
+        st.caption("Select files in the first column to remove them.")
         return
     with st.popover(f"Remove {parts.plural(len(rows), 'file')}", icon=":material/delete:"):
         st.html(bullets(files[row].name for row in rows))
-        st.caption("Decisions about these documents are kept, and do nothing without them.")
+        st.caption("Decisions about these documents are kept, but have no effect without them.")
         if st.button("Remove from the project", key="text_remove", type="primary"):
             remove(project, [files[row] for row in rows])
 
 
 def remove(project: Project, files: Sequence[StoredFile]) -> None:
-    """Remove the files, and those that are read together with one of them."""
+    """Remove the files, and those that are read together with them."""
     for file in files:
         if file.id in {left.id for left in project.text_files()}:
             project.remove_text(file.id)
@@ -141,22 +141,22 @@ def remove(project: Project, files: Sequence[StoredFile]) -> None:
 
 
 def show_documents(tables: corpus.TextTables) -> None:
-    """Draw the documents, page by page, those that hold the words searched for."""
+    """Draw the documents that match the search, page by page."""
     table = tables.documents
     words = st.text_input(
         "Find documents",
         key="text_find",
-        placeholder="Part of an id, or of how the text begins",
+        placeholder="Part of an id or of the first words",
         width=320,
     ).strip()
     if words:
-        is_like = [
+        matches = [
             column.str.contains(words, case=False, regex=False)
             for column in (table["document"], table["text"])
         ]
-        table = table[is_like[0] | is_like[1]]
+        table = table[matches[0] | matches[1]]
     if table.empty:
-        st.info("No document is like this.")
+        st.info("No document matches this search.")
         return
     pages = -(-len(table) // PAGE_SIZE)
     page = st.pagination(pages, key=f"text_page {words}") if pages > 1 else 1

@@ -1,4 +1,4 @@
-"""Add text: upload files, see how they are read, and only then save them."""
+"""Add text: upload files, see how they are read, then save them."""
 
 from dataclasses import replace
 from html import escape
@@ -22,7 +22,7 @@ DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 
 
 def show(project: Project) -> None:
-    """Draw the uploader and, when it holds files, the preview."""
+    """Draw the uploader and, if it holds files, the preview."""
     key = current.uploader_key(UPLOADER)
     files = st.file_uploader(
         "Add text files",
@@ -33,7 +33,7 @@ def show(project: Project) -> None:
     )
     command = f"python -m engine import --project {project.id} --text corpus.jsonl"
     st.html(
-        f'<div class="gl-hint">Up to {LIMITS.file_mb} MB a file. For more: '
+        f'<div class="gl-hint">Up to {LIMITS.file_mb} MB per file. For larger files: '
         f"<code>{escape(command)}</code></div>"
     )
     if files:
@@ -42,7 +42,7 @@ def show(project: Project) -> None:
 
 
 def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
-    """Draw how the files are read, with what can be chosen about it, until they are saved."""
+    """Draw how the files are read, with the options to change it, until they are saved."""
     not_saved_head()
     options = show_options(files, key)
     try:
@@ -71,28 +71,28 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
 
 
 def not_saved_head() -> None:
-    """Draw the head of a preview."""
+    """Draw the heading of a preview."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Before you save", anchor=False, width="content")
         st.badge("Not saved yet", icon=":material/edit:", color="orange")
 
 
 def show_options(files: uploads.Uploads, key: str) -> ReadOptions:
-    """Draw the choices that these files leave open."""
+    """Draw the options for reading these files."""
     columns = uploads.columns(files, ReadOptions())
     options = reading.file_options(columns, key)
     with st.container(horizontal=True):
         lines = any(name.lower().endswith((".txt", ".zip")) for name in files.names) and st.toggle(
             "One document per line",
             key=f"{key}_lines",
-            help="Only for .txt: each line is a document, instead of each file.",
+            help="Only for .txt: each line is a document, not each file.",
         )
         keep = st.toggle(
             "Keep annotations as gold",
             value=True,
             key=f"{key}_gold",
             help="CoNLL tags and spans in the files are used to measure precision and recall, "
-            "never to learn from.",
+            "never for training.",
         )
     return replace(options, lines_are_documents=bool(lines), keep_entities=keep)
 
@@ -120,10 +120,10 @@ def show_reports(preview: uploads.TextPreview) -> None:
 def save(
     project: Project, files: uploads.Uploads, options: ReadOptions, preview: uploads.TextPreview
 ) -> None:
-    """Add the files to the project, say so, and begin anew."""
+    """Add the files to the project, say so, and empty the uploader."""
     before = len(project.text_files())
     with st.spinner("Saving"):
-        notes = project.add_text(files.load(), options)
+        notes = project.add_text(files.load(), options, preview.units)
     if added := len(project.text_files()) - before:
         sentences = parts.plural(preview.figures.sentences, "sentence")
         current.say(f"Saved {parts.plural(added, 'file')} with {sentences}.")
