@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.code_version import ENGINE, code_version, sources_of
+from engine.code_version import code_version, sources_of
 from engine.files import written_whole
 from engine.settings import LIMITS
 from engine.text import Corpus, Document, Entity, FileReport, InputError, Sentence
@@ -42,7 +42,7 @@ def reader_version() -> str:
 
 def _reader_sources() -> dict[str, bytes]:
     """The readers, and this module, with all that they import."""
-    return sources_of([Path(__file__), *(ENGINE / "formats").glob("*.py")])
+    return sources_of([__name__, "engine.formats"])
 
 
 def store_corpora(corpora: Sequence[Corpus], path: Path) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.code_version import ENGINE, code_version, sources_of
+from engine.code_version import code_version, sources_of
 from engine.corpus_cache import reader_version
 from engine.distant import ALSO_COLUMNS, MATCH_COLUMNS, SHORTER_COLUMNS, DistantLabels, paint
 from engine.files import written_whole
@@ -69,7 +69,7 @@ def matching_version() -> str:
 
 
 def _matching_sources() -> dict[str, bytes]:
-    return sources_of([Path(__file__), ENGINE / "relabeling.py"])
+    return sources_of([__name__, "engine.relabeling"])
 
 
 def store_labels(labels: DistantLabels, path: Path) -> None:
