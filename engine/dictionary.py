@@ -68,42 +68,6 @@ def active_phrases(dictionary: Dictionary) -> Iterator[Phrase]:
             yield phrase
 
 
-def mute(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> Dictionary:
-    """Return the dictionary with these (phrase text, type) pairs matching nothing.
-
-    Pairs that it does not hold are left out, so one list can be applied to many dictionaries.
-    """
-    held = {(phrase.text, phrase.entity_type) for phrase in dictionary.phrases}
-    return replace(dictionary, muted=dictionary.muted | held.intersection(phrases))
-
-
-def unmute(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> Dictionary:
-    """Return the dictionary with these (phrase text, type) pairs matching again."""
-    return replace(dictionary, muted=dictionary.muted.difference(phrases))
-
-
-def relabel(dictionary: Dictionary, phrase_text: str, old_type: str, new_type: str) -> Dictionary:
-    """Return the dictionary with one phrase moved to another type, where it is not muted.
-
-    A phrase that the new type holds already is not kept twice; a dictionary that does not hold
-    the phrase under its old type comes back as it is.
-    """
-    if not new_type.strip():
-        raise ValueError(f'the new type of "{phrase_text}" must not be empty')
-    source, target = (phrase_text, old_type), (phrase_text, new_type)
-    held = {(phrase.text, phrase.entity_type) for phrase in dictionary.phrases}
-    if source not in held or source == target:
-        return dictionary
-    phrases = [
-        replace(phrase, entity_type=new_type)
-        if (phrase.text, phrase.entity_type) == source
-        else phrase
-        for phrase in dictionary.phrases
-        if target not in held or (phrase.text, phrase.entity_type) != source
-    ]
-    return replace(dictionary, phrases=tuple(phrases), muted=dictionary.muted - {source, target})
-
-
 def first_share(dictionary: Dictionary, percent: float) -> Dictionary:
     """Return the first `percent` of each type's phrases, as the benchmark's smaller dictionaries.
 

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from engine.archives import unzip
 from engine.dictionary import Dictionary, Phrase
+from engine.dictionary_editing import with_own_names
 from engine.dictionary_layouts import Content, Skip, make_phrase, read_columns, read_text
 from engine.dictionary_records import read_json
 from engine.files import SourceFile, is_zip
@@ -40,17 +41,14 @@ def read_dictionaries(
 ) -> list[Dictionary]:
     """Return a dictionary for each file, archives opened, each under a name of its own."""
     dictionaries: list[Dictionary] = []
-    names: set[str] = set()
     for file in files:
         members, skipped = _members(file)
         for member in members:
             dictionary = read_dictionary(member, options, entity_type)
-            name = _unused(dictionary.name, names)
-            names.add(name)
             notes = (*dictionary.notes, *skipped)
             skipped = ()  # said once, on the archive's first dictionary
-            dictionaries.append(replace(dictionary, name=name, notes=notes))
-    return dictionaries
+            dictionaries.append(replace(dictionary, notes=notes))
+    return with_own_names(dictionaries)
 
 
 def read_dictionary(
@@ -100,14 +98,6 @@ def _members(file: SourceFile) -> tuple[list[SourceFile], tuple[str, ...]]:
         raise InputError(f"{file.name} holds no dictionary. Supported: {' '.join(_READERS)}")
     others = [member.name for member in members if member.extension not in _READERS]
     return readable, tuple(f'"{name}" in {file.name} left out: no dictionary' for name in others)
-
-
-def _unused(name: str, names: set[str]) -> str:
-    number, candidate = 1, name
-    while candidate in names:
-        number += 1
-        candidate = f"{name}~{number}"
-    return candidate
 
 
 def _list_type(file: SourceFile, entity_type: str | None) -> str:

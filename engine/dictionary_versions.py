@@ -4,7 +4,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from engine import project_store as store
 from engine.corpus_cache import without_collection
 from engine.dictionary import Dictionary, Phrase, fingerprint
+from engine.dictionary_editing import join
 from engine.files import written_whole
-from engine.formats.ids import unique_ids
 from engine.settings import MatchOptions
 from engine.text import InputError
 
@@ -102,19 +102,21 @@ def save(
     return version
 
 
-def add(folder: Path, read: Sequence[Dictionary]) -> list[Dictionary]:
-    """Add dictionaries to the set as a new version and return them under their names in it.
+def add(folder: Path, new: Sequence[Dictionary], *, is_replacing: bool = False) -> list[Dictionary]:
+    """Join dictionaries to the set as a new version and return them as they are in it.
 
-    What another process saves meanwhile is kept: the set is made again from that.
+    What another process saves meanwhile is kept: the set is joined again from that.
     """
     while True:
         with store.reading(folder) as db:
             version = latest(db).version
         held = load(folder, version)
-        names = unique_ids(dictionary.name for dictionary in (*held, *read))[0][len(held) :]
-        new = [replace(d, name=name) for d, name in zip(read, names, strict=True)]
-        if _save(folder, [*held, *new], f"Added {', '.join(names)}", version) is not None:
-            return new
+        whole = join(held, new, is_replacing=is_replacing)
+        untouched = set(map(id, held))
+        added = [dictionary for dictionary in whole if id(dictionary) not in untouched]
+        names = ", ".join(dictionary.name for dictionary in added)
+        if _save(folder, whole, f"Added {names}", version) is not None:
+            return added
 
 
 def _save(

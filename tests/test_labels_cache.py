@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 
 from engine import labels_cache
-from engine.dictionary import Dictionary, Phrase, mute
+from engine.dictionary import Dictionary, Phrase
+from engine.dictionary_editing import mute
 from engine.distant import label
 from engine.labels_cache import kept_labels, labels_path, load_labels, store_labels, tidy
 from engine.tokenization import make_document

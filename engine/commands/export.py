@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from engine import jobs
 from engine.commands.inputs import named_project
 from engine.commands.terminal import note_all, say, write_file
-from engine.distant import dictionary_entities, label
+from engine.distant import dictionary_entities
 from engine.enrichment import known_phrases, mark_known
 from engine.formats.writing import writable_format
-from engine.labels_cache import kept_labels
 from engine.project import Project
+from engine.project_labels import labels_of
 from engine.reviewed import reviewed_entities
 from engine.selection import Selection, select
 from engine.settings import MATCH_PRESETS
@@ -69,11 +69,7 @@ def _entities(project: Project, corpus: Corpus, options: argparse.Namespace) -> 
 
 
 def _matched(project: Project, corpus: Corpus) -> Entities:
-    labels = kept_labels(
-        project.folder,
-        project.labels_key,
-        lambda: label(corpus.documents, project.dictionaries(), project.match_preset()),
-    )
+    labels = labels_of(project, documents=lambda: corpus.documents)
     return dictionary_entities(labels, corpus.documents)
 
 

@@ -1,9 +1,9 @@
 import pytest
 
-from engine import Dictionary, Phrase, SourceFile
+from engine import SourceFile
 from engine.workspace import create_project
 from tests.app.pages import open_page
-from ui.views import dictionary_changes, dictionary_upload
+from ui.views import dictionary_changes
 
 TEXT = b"He had gout, then Gout.\nLead pipes lead to lead poisoning.\nA cold and nothing else.\n"
 DISEASE = ("Disease.txt", b"gout\ncold\nlead poisoning\ngout\n", "text/plain")
@@ -147,13 +147,6 @@ def test_a_name_that_is_taken_is_asked_about(filled, way, names):
     expected = names or ["Disease.txt", "Chemical.txt", "Disease.txt~2"]
     assert list(held(filled)) == expected
     assert held(filled)[expected[0 if names else 2]] == [("measles", "Disease")]
-
-
-def test_retyped_keeps_a_phrase_once_under_one_type():
-    found = Dictionary("a.csv", (Phrase("lead", "Metal"), Phrase("lead", "Element")))
-    types = {("a.csv", "Metal"): "Chemical", ("a.csv", "Element"): "Chemical"}
-    [changed] = dictionary_upload.retyped([found], types)
-    assert [(p.text, p.entity_type) for p in changed.phrases] == [("lead", "Chemical")]
 
 
 # ---- the grid and what changes --------------------------------------------------------------
@@ -304,7 +297,7 @@ def test_phrases_get_another_type(filled):
     page.text_input(key="phrases_type_name").set_value("Symptom").run()
     page = checked(page.button(key="phrases_relabel").click().run())
     assert ("cold", "Symptom") in held(filled)["Disease.txt"]
-    assert filled.dictionary_history()[0].reason == "“cold” → Symptom"
+    assert filled.dictionary_history()[0].reason == "Moved “cold” from Disease to Symptom"
 
 
 def test_many_phrases_are_turned_page_by_page(project):

@@ -5,11 +5,10 @@ is first asked for, so that a tab nobody opens costs nothing. Frozen values, and
 table in place.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -19,10 +18,10 @@ from engine.alignment import Aligned
 from engine.checking import Judgements, mixed
 from engine.coverage import Coverage, matches_per_sentence
 from engine.decisions import judgements
-from engine.labels_cache import kept_labels
+from engine.dictionary_editing import PhraseRow, find_phrases
 from engine.metrics import GoldSpans, evaluate_spans, gold_spans
 from engine.project import Project
-from engine.relabeling import labels_after_muting
+from engine.project_labels import EarlierLabels, labels_of
 from ui.state import corpus, current
 
 _KEPT = 4  # results of each kind; more would fill the memory of a small machine
@@ -184,59 +183,21 @@ def muted(project: Project) -> list[tuple[str, str]]:
     return sorted({pair for dictionary in dictionaries(project) for pair in dictionary.muted})
 
 
-def mute(project: Project, pairs: Iterable[tuple[str, str]]) -> None:
+def mute(project: Project, pairs: Sequence[tuple[str, str]]) -> None:
     """Let these phrases (with their types) match nothing, in any case and any dictionary."""
-    pairs = list(pairs)
-    base, held = _held(project)
-    folded = {(text.casefold(), entity_type) for text, entity_type in pairs}
-    silent = {
-        (phrase.text, phrase.entity_type)
-        for dictionary in held
-        for phrase in dictionary.phrases
-        if (phrase.text.casefold(), phrase.entity_type) in folded
-    }
-    changed = [engine.mute(dictionary, silent) for dictionary in held]
-    project.save_dictionaries(changed, f"Muted {listed(pairs)}", based_on=base)
+    project.mute_phrases(find_phrases(dictionaries(project), pairs))
 
 
 def unmute(project: Project, pairs: Sequence[tuple[str, str]]) -> None:
-    """Let these phrases match again."""
-    base, held = _held(project)
-    changed = [engine.unmute(dictionary, pairs) for dictionary in held]
-    project.save_dictionaries(changed, f"Let match again {listed(pairs)}", based_on=base)
+    """Let these muted phrases match again, as they are spelled."""
+    held = dictionaries(project)
+    rows = [PhraseRow(d.name, *pair) for d in held for pair in d.muted.intersection(pairs)]
+    project.unmute_phrases(rows)
 
 
 def relabel(project: Project, phrase: str, old_type: str, new_type: str) -> None:
     """Move a phrase to another type, in any case and any dictionary."""
-    base, held = _held(project)
-    changed = []
-    for dictionary in held:
-        spellings = {
-            p.text
-            for p in dictionary.phrases
-            if p.entity_type == old_type and p.text.casefold() == phrase.casefold()
-        }
-        for spelling in sorted(spellings):
-            dictionary = engine.relabel(dictionary, spelling, old_type, new_type)
-        changed.append(dictionary)
-    reason = f"Moved “{phrase}” from {old_type} to {new_type}"
-    project.save_dictionaries(changed, reason, based_on=base)
-
-
-def _held(project: Project) -> tuple[int, tuple[engine.Dictionary, ...]]:
-    """The version that a change is made to, and its dictionaries."""
-    version = project.dictionary_version()
-    return version, _version(project, version)
-
-
-def listed(pairs: Sequence[tuple[str, str]], most: int = 3) -> str:
-    """Return the phrases of these pairs for a sentence.
-
-    >>> listed([("lead", "Chemical"), ("cold", "Disease")])
-    '“lead”, “cold”'
-    """
-    shown = ", ".join(f"“{text}”" for text, _ in pairs[:most])
-    return shown if len(pairs) <= most else f"{shown} and {len(pairs) - most:,} more"
+    project.relabel_phrases(find_phrases(dictionaries(project), [(phrase, old_type)]), new_type)
 
 
 # ---- the caches -----------------------------------------------------------------------------
@@ -250,37 +211,23 @@ def _key(project: Project) -> Key:
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Finding the phrases in the text")
 def _labels(key: Key, _project: Project) -> engine.DistantLabels:
     version, preset = _project.dictionary_version(), _project.match_preset()
-    labels = kept_labels(
-        _project.folder,
-        lambda: _project.labels_key(version, preset),
-        lambda: _made_labels(_project, version, preset),
+    latest = _latest(_project.id)
+    labels = labels_of(
+        _project,
+        version,
+        preset,
+        documents=lambda: corpus.read_corpus(_project).documents,
+        dictionaries_at=lambda number: _version(_project, number),
+        earlier=latest[0] if latest else None,
     )
-    _latest(_project.id)[:] = [_Basis(_project.labels_key(version, preset), version, labels)]
+    latest[:] = [EarlierLabels(_project.labels_key(version, preset), version, labels)]
     return labels
 
 
-class _Basis(NamedTuple):
-    """The labels that were looked at last: those after a mute follow from them."""
-
-    key: str
-    version: int
-    labels: engine.DistantLabels
-
-
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _latest(project_id: str) -> list[_Basis]:
+def _latest(project_id: str) -> list[EarlierLabels]:
+    """The labels that were shown last, if any."""
     return []
-
-
-def _made_labels(project: Project, version: int, preset: str) -> engine.DistantLabels:
-    of = _version(project, version)
-    for last in _latest(project.id):
-        # The text may be another, and a reset sample counts its versions anew.
-        if last.key == project.labels_key(last.version, preset):
-            before = _version(project, last.version)
-            if (labels := labels_after_muting(last.labels, before, of)) is not None:
-                return labels
-    return engine.label(corpus.read_corpus(project).documents, of, preset)
 
 
 def _version(project: Project, version: int) -> tuple[engine.Dictionary, ...]:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 import engine
 from engine.alignment import Aligned
-from engine.formats.ids import unique_ids
+from engine.dictionary_editing import with_own_names
 from engine.project import Project
 from ui.state.corpus import read_corpus
 
@@ -129,6 +129,4 @@ def _dictionary_preview(
             untyped.append(error)
             if entity_type:
                 found += engine.read_dictionaries([file], options, entity_type)
-    names, _ = unique_ids(dictionary.name for dictionary in found)
-    renamed = [replace(d, name=name) for d, name in zip(found, names, strict=True)]
-    return DictionaryPreview(tuple(renamed), tuple(str(error) for error in untyped))
+    return DictionaryPreview(tuple(with_own_names(found)), tuple(str(error) for error in untyped))

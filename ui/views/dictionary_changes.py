@@ -135,10 +135,8 @@ def show_remove(project: Project, held: Sequence[Dictionary]) -> None:
         gone = st.multiselect("Dictionaries to remove", names, key="dictionaries_gone")
         st.caption("The tab Versions can bring them back.")
         if st.button("Remove", key="dictionaries_remove", type="primary", disabled=not gone):
-            kept = [dictionary for dictionary in held if dictionary.name not in gone]
-            reason = f"Removed {', '.join(gone)}"
-            project.save_dictionaries(kept, reason, based_on=project.dictionary_version())
-            current.say(f"{reason}.", "info")
+            project.remove_dictionaries(gone)
+            current.say(f"Removed {', '.join(gone)}.", "info")
             st.rerun()
 
 

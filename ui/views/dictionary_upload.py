@@ -1,13 +1,12 @@
 """Add dictionaries: upload files, see and correct their types, and only then save them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from engine import LIMITS, Dictionary, InputError, ReadOptions
-from engine.formats.ids import unique_ids
+from engine.dictionary_editing import retype
 from engine.project import Project
 from ui import parts
 from ui.highlight import bullets
@@ -63,9 +62,8 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     way = ask_way(held, found, key)
     with st.container(horizontal=True):
         if st.button("Save to the project", key=f"{key}_save", type="primary"):
-            whole = joined(held, retyped(found, types), is_replacing=way == REPLACE)
             with parts.explained():
-                save(project, whole, found)
+                save(project, retype(found, types), is_replacing=way == REPLACE)
         reading.discard_button(key, UPLOADER)
 
 
@@ -120,8 +118,7 @@ def show_types(found: Sequence[Dictionary], key: str) -> dict[tuple[str, str], s
         hide_index=True,
         key=key,
     )
-    wanted = [" ".join(str(name).split()) for name in edited["type"]]
-    return {pair: name or pair[1] for pair, name in zip(pairs, wanted, strict=True)}
+    return dict(zip(pairs, edited["type"].astype(str), strict=True))
 
 
 def show_examples(found: Sequence[Dictionary]) -> None:
@@ -138,43 +135,11 @@ def show_examples(found: Sequence[Dictionary]) -> None:
         st.html(bullets(notes))
 
 
-def retyped(found: Sequence[Dictionary], types: Mapping[tuple[str, str], str]) -> list[Dictionary]:
-    """Return the dictionaries with their types renamed; a phrase is not kept twice under one."""
-    changed = []
-    for dictionary in found:
-        phrases = {
-            (p.text, types[dictionary.name, p.entity_type]): p for p in reversed(dictionary.phrases)
-        }
-        kept = [replace(p, entity_type=of) for (_, of), p in reversed(phrases.items())]
-        changed.append(replace(dictionary, phrases=tuple(kept)))
-    return changed
-
-
-def joined(
-    held: Sequence[Dictionary], new: Sequence[Dictionary], *, is_replacing: bool
-) -> list[Dictionary]:
-    """Return both as one set, every dictionary under a name of its own.
-
-    A replaced dictionary keeps its place, and how it is matched.
-    """
-    if is_replacing:
-        fresh = {dictionary.name: dictionary for dictionary in new}
-        kept = [
-            replace(d, phrases=fresh.pop(d.name).phrases, muted=d.muted) if d.name in fresh else d
-            for d in held
-        ]
-        return [*kept, *fresh.values()]
-    names, _ = unique_ids(dictionary.name for dictionary in (*held, *new))
-    return [replace(d, name=name) for d, name in zip((*held, *new), names, strict=True)]
-
-
-def save(project: Project, whole: Sequence[Dictionary], found: Sequence[Dictionary]) -> None:
-    """Store the set as a new version, say so, and begin anew."""
-    names = ", ".join(dictionary.name for dictionary in found)
-    version = project.save_dictionaries(
-        whole, f"Added {names}", based_on=project.dictionary_version()
-    )
-    phrases = parts.plural(sum(len(dictionary.phrases) for dictionary in found), "phrase")
-    current.say(f"Saved {names} with {phrases}, as version {version}.")
+def save(project: Project, new: Sequence[Dictionary], *, is_replacing: bool) -> None:
+    """Store the dictionaries in a new version, say so, and empty the uploader."""
+    added = project.join_dictionaries(new, is_replacing=is_replacing)
+    names = ", ".join(dictionary.name for dictionary in added)
+    phrases = parts.plural(sum(len(dictionary.phrases) for dictionary in added), "phrase")
+    current.say(f"Saved {names} with {phrases}, as version {project.dictionary_version()}.")
     current.empty_uploader(UPLOADER)
     st.rerun()

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.alignment import Aligned
+from engine.dictionary_editing import list_phrases
 from engine.project import Project
 from ui import parts
 from ui.state import current
@@ -63,7 +64,8 @@ def show_noisy(project: Project, gold: Aligned | None) -> None:
         help="A muted phrase matches nothing, in any case and any dictionary. All figures follow.",
     ):
         state.mute(project, chosen)
-        current.say(f"{state.listed(chosen)}: muted. All figures follow.", "info")
+        names = list_phrases(text for text, _ in chosen)
+        current.say(f"Muted {names}. All figures follow.", "info")
         st.rerun()
 
 
@@ -85,7 +87,8 @@ def show_muted(project: Project) -> None:
         if st.button("Let match again", key="noisy_unmute", disabled=not chosen):
             pairs = [names[name] for name in chosen]
             state.unmute(project, pairs)
-            current.say(f"{state.listed(pairs)}: matched again. All figures follow.", "info")
+            unmuted = list_phrases(text for text, _ in pairs)
+            current.say(f"Unmuted {unmuted}. All figures follow.", "info")
             st.rerun()
 
 

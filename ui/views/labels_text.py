@@ -7,6 +7,7 @@ import streamlit as st
 
 from engine import Span
 from engine.alignment import Aligned
+from engine.dictionary_editing import clean_type
 from engine.project import Project
 from ui import parts
 from ui.highlight import Line, highlight_lines, legend, marks
@@ -184,6 +185,6 @@ def show_actions(project: Project, phrase: str, card: PhraseCard) -> None:
             width=220,
         )
         if st.button("Move", key="phrase_move", disabled=not (new_type or "").strip()):
-            state.relabel(project, phrase, old_type, str(new_type).strip())
-            current.say(f"“{phrase}” is {str(new_type).strip()} now, not {old_type}.", "info")
+            state.relabel(project, phrase, old_type, str(new_type))
+            current.say(f"“{phrase}” is {clean_type(str(new_type))} now, not {old_type}.", "info")
             st.rerun()
