@@ -1,4 +1,4 @@
-"""Versions of a project's dictionaries: a row and a file each, phrases by column, never changed."""
+"""Store every version of a project's dictionaries as a row and a file that never change."""
 
 import hashlib
 import json
@@ -20,30 +20,30 @@ from engine.text import InputError
 
 @dataclass(frozen=True, slots=True)
 class DictionaryVersion:
-    """One state of all dictionaries of a project, and why it was saved."""
+    """One saved state of all dictionaries of a project, and what was changed."""
 
     version: int  # 1, 2, …
     saved_at: datetime
     reason: str
     phrases: int
-    key: str  # fingerprint of what matches
+    key: str  # fingerprint of what can match
 
 
 class Content(NamedTuple):
-    """What a version holds, in short; 0 and "" when there is none."""
+    """The identity of a version's content; 0 and "" if there is no version."""
 
     version: int = 0
     key: str = ""
-    sha256: str = ""  # of the whole content; changes with names and notes, too
+    sha256: str = ""  # of the whole content, names and notes included
 
 
 def latest(db: sqlite3.Connection) -> Content:
-    """Return the version in use."""
+    """Return the identity of the latest version."""
     return content_of(db, None)
 
 
 def content_of(db: sqlite3.Connection, version: int | None) -> Content:
-    """Return what a version holds, the one in use for None."""
+    """Return the identity of a version's content; of the latest one for None."""
     row = db.execute(
         "SELECT version, key, sha256 FROM dictionary_versions WHERE version = ? OR ? IS NULL "
         "ORDER BY version DESC LIMIT 1",
@@ -65,7 +65,7 @@ def history(db: sqlite3.Connection) -> list[DictionaryVersion]:
 
 
 def load(folder: Path, version: int) -> list[Dictionary]:
-    """Return the dictionaries of a version; none of version 0."""
+    """Return the dictionaries of a version; version 0 has none."""
     if version == 0:
         return []
     with store.reading(folder) as db:
@@ -89,15 +89,15 @@ def load(folder: Path, version: int) -> list[Dictionary]:
 def save(
     folder: Path, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None = None
 ) -> int:
-    """Store the whole set as a new version and return its number; the same set: the same one.
+    """Store the whole set as a new version and return its number; an equal set keeps the number.
 
-    When `based_on` is not the latest version any more, InputError.
+    Raises InputError if `based_on` is no longer the latest version.
     """
     version = _save(folder, dictionaries, reason, based_on)
     if version is None:
         raise InputError(
             f"the dictionaries were changed elsewhere since version {based_on}, which this change "
-            "was made to. Look at the latest version, then make the change again"
+            "is based on. Look at the latest version, then make the change again"
         )
     return version
 
@@ -105,7 +105,7 @@ def save(
 def add(folder: Path, new: Sequence[Dictionary], *, is_replacing: bool = False) -> list[Dictionary]:
     """Join dictionaries to the set as a new version and return them as they are in it.
 
-    What another process saves meanwhile is kept: the set is joined again from that.
+    If another process saves in the meantime, the join is repeated on what it saved.
     """
     while True:
         with store.reading(folder) as db:
@@ -132,7 +132,7 @@ def _save(
         if last.version and last.sha256 == content:
             return last.version
         version = last.version + 1
-        # A file without a row is no version: whoever comes next writes over it.
+        # A file without a row is not a version: the next save overwrites it.
         with written_whole(_path(folder, version)) as out:
             out.write(data)
         row = (version, store.now(), reason[:500], len(dictionaries), phrases, key, content)
@@ -149,7 +149,7 @@ def _path(folder: Path, version: int) -> Path:
 
 
 def _packed(dictionaries: Sequence[Dictionary]) -> bytes:
-    """Phrases by column: a third of the size of an object each, and quick to read."""
+    """Write phrases by column: a third of the size of one object per phrase, and fast to read."""
     return json.dumps([_to_json(dictionary) for dictionary in dictionaries]).encode()
 
 
