@@ -27,8 +27,8 @@ def missing_candidates(
 ) -> pd.DataFrame:
     """Return frequent n-grams of unlabeled tokens that look like names: "maybe missing".
 
-    They are not everyday English, or they are capitalized inside a sentence. Columns: phrase,
-    count, documents, capitalized (share), example.
+    Each has a word that is not everyday English; capitals inside a sentence move it up. Columns:
+    phrase, count, documents, capitalized (share), example.
     """
     text = _text(labels, sentences)
     candidates = {
