@@ -1,8 +1,7 @@
-"""Distant labels and the tables about them, kept by the content they came from.
+"""Distant labels and the tables about them, cached by the content they come from.
 
-They are cached as resources, shared by all visitors and never copied. Each table is made when it
-is first asked for, so that a tab nobody opens costs nothing. Frozen values, and no view changes a
-table in place.
+They are cached as resources: shared by all visitors and never copied, so no view may change a table
+in place. A table is made when it is first needed, so a tab that nobody opens costs nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,7 @@ from engine.project import Project
 from engine.project_labels import EarlierLabels, labels_of
 from ui.state import corpus, current
 
-_KEPT = 4  # results of each kind; more would fill the memory of a small machine
+_KEPT = 4  # cached results of each kind; more would fill the memory of a small machine
 _MATCH_PRESET = "labels_match_preset"
 _AGAIN = "labels_check_again"
 Key = tuple[object, ...]
@@ -35,12 +34,12 @@ Place = tuple[str, int, int, str]
 
 
 def labels(project: Project) -> engine.DistantLabels:
-    """Return the distant labels of the project's text, as its dictionaries are now."""
+    """Return the distant labels of the project's text by its current dictionaries."""
     return _labels(_key(project), project)
 
 
 def dictionaries(project: Project) -> tuple[engine.Dictionary, ...]:
-    """Return the dictionaries as they are now."""
+    """Return the current dictionaries."""
     return _version(project, project.dictionary_version())
 
 
@@ -51,7 +50,7 @@ def coverage(project: Project) -> Coverage:
 
 @dataclass(frozen=True, slots=True)
 class CoverageTables:
-    """Where the labels are, and whose they are."""
+    """Where the labels are, and which dictionaries they come from."""
 
     along: pd.DataFrame
     per_sentence: pd.DataFrame  # matches, sentences
@@ -59,7 +58,7 @@ class CoverageTables:
 
 
 def coverage_tables(project: Project) -> CoverageTables:
-    """Return what the tab Coverage draws."""
+    """Return the tables of the tab Coverage."""
     return _coverage_tables(_key(project), project)
 
 
@@ -69,7 +68,7 @@ def conflicts(project: Project) -> pd.DataFrame:
 
 
 def missing(project: Project) -> pd.DataFrame:
-    """Return what may be missing from the dictionaries."""
+    """Return phrases that may be missing from the dictionaries."""
     return _missing(_key(project), project)
 
 
@@ -79,7 +78,7 @@ def matches(project: Project) -> pd.DataFrame:
 
 
 def entities_csv(project: Project) -> bytes:
-    """Return the distant labels as a file with one row an entity."""
+    """Return the distant labels as a file with one row per entity."""
     documents = corpus.read_corpus(project).documents
     entities = engine.dictionary_entities(labels(project), documents)
     out, write = BytesIO(), engine.FORMATS["entities"].write
@@ -88,7 +87,7 @@ def entities_csv(project: Project) -> bytes:
     return out.getvalue()
 
 
-# ---- how right they are ---------------------------------------------------------------------
+# ---- precision ------------------------------------------------------------------------------
 
 
 def evaluation(project: Project, gold: Aligned) -> engine.Evaluation:
@@ -98,7 +97,7 @@ def evaluation(project: Project, gold: Aligned) -> engine.Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was judged by hand, and what that says."""
+    """Judgements by hand, and the precision they give."""
 
     judgements: Judgements
     overall: pd.Series  # of `checked_precision`: checked, precision, low, high
@@ -107,14 +106,14 @@ class Checked:
 
 
 def checked(project: Project) -> Checked:
-    """Return precision by the matches that were judged by hand."""
+    """Return the precision from matches that were judged by hand."""
     stored = project.decisions("check")
     key = (*_key(project), tuple(decision.id for decision in stored))
     return _checked(key, project, judgements(stored))
 
 
 def noisy(project: Project, gold: Aligned | None) -> pd.DataFrame:
-    """Return the phrases by how many false matches they are estimated to make."""
+    """Return the phrases by their estimated number of false matches."""
     stored = project.decisions("check")
     ids = tuple(decision.id for decision in stored)
     key = (*_key(project), gold is not None and project.gold_key(), ids)
@@ -122,12 +121,12 @@ def noisy(project: Project, gold: Aligned | None) -> pd.DataFrame:
 
 
 def sample(project: Project, size: int) -> pd.DataFrame:
-    """Return matches to be judged, types and dictionaries mixed."""
+    """Return matches to judge, types and dictionaries mixed."""
     return _sample((*_key(project), size), project)
 
 
 def judge(project: Project, match: pd.Series, verdict: str) -> None:
-    """Store what a person thinks of a match: accepted, rejected or unsure. For a callback."""
+    """Store a verdict on a match: accepted, rejected or unsure. For a callback."""
     st.session_state.pop(_AGAIN, None)
     with _said():
         project.add_decision(
@@ -143,7 +142,7 @@ def judge(project: Project, match: pd.Series, verdict: str) -> None:
 
 
 def take_back(project: Project) -> None:
-    """Take back the latest judgement, to be made again. For a callback."""
+    """Undo the latest judgement, to judge that match again. For a callback."""
     with _said():
         taken = project.undo_decision("check")
         st.session_state[_AGAIN] = taken.place if taken else None
@@ -151,7 +150,7 @@ def take_back(project: Project) -> None:
 
 @contextmanager
 def _said() -> Iterator[None]:
-    """A callback runs before the page is drawn, so what went wrong is said by the page's head."""
+    """Keep an error for the head of the page: a callback runs before the page is drawn."""
     try:
         yield
     except engine.InputError as error:
@@ -159,7 +158,7 @@ def _said() -> Iterator[None]:
 
 
 def to_judge_again() -> Place | None:
-    """Return the place whose judgement was just taken back."""
+    """Return the place whose judgement was just undone."""
     return st.session_state.get(_AGAIN)
 
 
@@ -167,19 +166,19 @@ def to_judge_again() -> Place | None:
 
 
 def preset_key(project: Project) -> str:
-    """Return the key of the widget that chooses a preset, set to what is stored."""
+    """Return the key of the preset widget, set to the stored preset."""
     st.session_state[_MATCH_PRESET] = project.match_preset()
     return _MATCH_PRESET
 
 
 def store_preset(project: Project) -> None:
-    """Store the preset that the widget was just set to. For a callback."""
+    """Store the preset just chosen. For a callback."""
     with _said():
         project.set_match_preset(st.session_state[_MATCH_PRESET])
 
 
 def muted(project: Project) -> list[tuple[str, str]]:
-    """Return the phrases that match nothing, with their types."""
+    """Return the muted phrases, with their types."""
     return sorted({pair for dictionary in dictionaries(project) for pair in dictionary.muted})
 
 
@@ -201,7 +200,7 @@ def relabel(project: Project, phrase: str, old_type: str, new_type: str) -> None
 
 
 # ---- the caches -----------------------------------------------------------------------------
-# Streamlit leaves out of the cache key what begins with an underscore.
+# Streamlit leaves arguments that begin with an underscore out of the cache key.
 
 
 def _key(project: Project) -> Key:
@@ -231,7 +230,7 @@ def _latest(project_id: str) -> list[EarlierLabels]:
 
 
 def _version(project: Project, version: int) -> tuple[engine.Dictionary, ...]:
-    # A reset sample counts its versions anew, so the number alone would not do.
+    # A reset sample numbers its versions anew, so the number alone is not enough.
     return _dictionaries((project.id, version, project.dictionary_key(version)), project)
 
 
@@ -247,15 +246,18 @@ def _coverage(key: Key, _project: Project) -> Coverage:
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _coverage_tables(key: Key, _project: Project) -> CoverageTables:
-    of = labels(_project)
+    current_labels = labels(_project)
+    phrases = current_labels.phrases
     groups = ["dictionary", "entity_type"]
-    credited = of.phrases.take(of.kept["phrase"].to_numpy())  # a match counts once
+    credited = phrases.take(current_labels.kept["phrase"].to_numpy())  # a match counts once
     counts = {
-        "phrases": of.phrases.groupby(groups).size(),
+        "phrases": phrases.groupby(groups).size(),
         "matches": credited.groupby(groups).size(),
     }
     by_dictionary = pd.DataFrame(counts).fillna(0).astype(int).reset_index()
-    return CoverageTables(engine.coverage_along(of), matches_per_sentence(of), by_dictionary)
+    return CoverageTables(
+        engine.coverage_along(current_labels), matches_per_sentence(current_labels), by_dictionary
+    )
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
@@ -286,13 +288,13 @@ def _gold_spans(key: Key, _project: Project, _gold: Aligned) -> GoldSpans:
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _checked(key: Key, _project: Project, _judgements: Judgements) -> Checked:
-    found = matches(_project)
-    by_dictionary = engine.checked_precision(found, _judgements, by="dictionary")
+    kept = matches(_project)
+    by_dictionary = engine.checked_precision(kept, _judgements, by="dictionary")
     return Checked(
         _judgements,
         by_dictionary.iloc[-1],
         by_dictionary,
-        engine.checked_precision(found, _judgements, by="entity_type"),
+        engine.checked_precision(kept, _judgements, by="entity_type"),
     )
 
 
@@ -300,9 +302,9 @@ def _checked(key: Key, _project: Project, _judgements: Judgements) -> Checked:
 def _noisy(
     key: Key, _project: Project, _gold: Aligned | None, _judgements: Judgements
 ) -> pd.DataFrame:
-    found = matches(_project)
-    by_gold = engine.judgements_from_gold(found, _gold.entities) if _gold else {}
-    return engine.noisy_phrases(found, {**by_gold, **_judgements})
+    kept = matches(_project)
+    by_gold = engine.judgements_from_gold(kept, _gold.entities) if _gold else {}
+    return engine.noisy_phrases(kept, {**by_gold, **_judgements})
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

@@ -1,4 +1,4 @@
-"""The phrases of all dictionaries: find the doubtful ones, mute them, give them another type."""
+"""The tab Phrases: find doubtful phrases, mute them, or give them another type."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,12 +25,12 @@ OTHER = "Another type …"
 
 
 def show(project: Project) -> None:
-    """Draw the phrases, page by page, and what can be done with chosen ones."""
+    """Draw the phrases, page by page, and the actions on selected ones."""
     table = state.phrase_rows(project)
     names = [dictionary.name for dictionary in state.read_dictionaries(project)]
     shown, key = show_filters(table, names)
     if shown.empty:
-        st.info("No phrase is like this. Choose other filters.")
+        st.info("No phrase matches these filters.")
         return
     pages = -(-len(shown) // PAGE_SIZE)
     page = st.pagination(pages, key=f"phrases_page {key}") if pages > 1 else 1
@@ -38,13 +38,13 @@ def show(project: Project) -> None:
     here = shown.iloc[first : first + PAGE_SIZE]
     last = first + len(here)
     st.caption(
-        f"Phrases {first + 1:,}–{last:,} of {len(shown):,}. Choose some in the first column to "
-        "mute them, or to give them another type."
+        f"Phrases {first + 1:,}–{last:,} of {len(shown):,}. Select some in the first column to "
+        "mute them or to give them another type."
     )
     columns: dict[str, Any] = {"phrase": st.column_config.TextColumn("Phrase", width="medium")}
     columns |= {"entity_type": "Type", "dictionary": "Dictionary", "matches": "Matches"}
     columns |= {"flags": "Remarks", "state": "State"}
-    place = st.container()  # over the table, so that it is in sight
+    place = st.container()  # above the table, where it is visible
     chosen = parts.show_table(
         here.assign(state=here["is_muted"].map({True: "muted", False: ""})),
         columns,
@@ -59,7 +59,7 @@ def show(project: Project) -> None:
 
 
 def show_filters(table: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """Draw the filters; return the phrases that pass, in order, and a key of the choices."""
+    """Draw the filters; return the matching phrases in order, and a key of the choices."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = st.segmented_control(
             "Phrases", [ALL, FLAGGED, UNUSED, MUTED], default=ALL, required=True, key="phrases_kind"
@@ -89,14 +89,14 @@ def show_filters(table: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFram
     if files:
         passes &= table["dictionary"].isin(files)
     by, ascending = ORDERS[order]
-    found = table[passes]
-    found = found.assign(length=found["phrase"].str.len())
-    ordered = found.sort_values(by, ascending=ascending, kind="stable")
+    shown = table[passes]
+    shown = shown.assign(length=shown["phrase"].str.len())
+    ordered = shown.sort_values(by, ascending=ascending, kind="stable")
     return ordered, f"{kind} {words} {types} {files} {order}"
 
 
 def show_actions(project: Project, chosen: pd.DataFrame) -> None:
-    """Draw the buttons for the chosen phrases."""
+    """Draw the buttons for the selected phrases."""
     is_empty = chosen.empty
     columns = (chosen[name] for name in ("dictionary", "phrase", "entity_type"))
     rows = [PhraseRow(*row) for row in zip(*columns, strict=True)]
@@ -119,15 +119,15 @@ def show_actions(project: Project, chosen: pd.DataFrame) -> None:
             "Give this type", key="phrases_relabel", disabled=is_empty or not new_type.strip()
         ):
             save(project, project.relabel_phrases, rows, new_type)
-        st.caption(f"{count} chosen" if not is_empty else "No phrase chosen")
+        st.caption(f"{count} selected" if not is_empty else "No phrase selected")
 
 
 def save(project: Project, change: Callable[..., int], *arguments: object) -> None:
-    """Make a change of the project's dictionaries and say what it was."""
+    """Change the project's dictionaries and say what was changed."""
     before = project.dictionary_version()
     version = change(*arguments)
     if version == before:
-        current.say("Nothing was changed: it was so already.", "info")
+        current.say("Nothing changed: it was so already.", "info")
     else:
         reason = project.dictionary_history()[0].reason
         current.say(f"{reason}. The dictionaries are at version {version}.")
