@@ -8,6 +8,7 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that holds `engine`
+_FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
 def sources_of(modules: Iterable[str], root: Path = ROOT) -> dict[str, bytes]:
@@ -81,10 +82,9 @@ def _imported(tree: ast.AST, package: str) -> Iterator[str]:
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
     """Walk through all statements but those that only type checkers read."""
     yield node
-    is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) in (
-        "TYPE_CHECKING", "typing.TYPE_CHECKING",
-    )  # fmt: skip
-    children = node.orelse if is_for_types else ast.iter_child_nodes(node)
+    children: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    if isinstance(node, ast.If) and ast.unparse(node.test) in _FOR_TYPES:
+        children = node.orelse
     for child in children:
         if not isinstance(child, ast.expr):
             yield from _executed(child)
