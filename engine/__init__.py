@@ -31,7 +31,8 @@ from engine.coverage import (
     phrase_usage,
 )
 from engine.decisions import Review, judgements
-from engine.dictionary import Dictionary, Phrase, first_share, mute, relabel, unmute
+from engine.dictionary import Dictionary, Phrase, first_share
+from engine.dictionary_editing import mute, relabel, unmute
 from engine.dictionary_files import read_dictionaries, read_dictionary
 from engine.dictionary_versions import DictionaryVersion
 from engine.distant import DistantLabels, conflicts, dictionary_entities, label

@@ -1,4 +1,4 @@
-"""A pool of places becomes tables of who agrees with whom, and lists of where they do not."""
+"""Compare entity sets: which agree, how often, and where they do not."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from engine.pool import Pool, choose, keep_places
 NONE = "none"  # the row and column of a confusion that stand for "no entity"
 
 
-# ---- who agrees with whom -------------------------------------------------------------------
+# ---- agreement of sets ----------------------------------------------------------------------
 
 
 def agreement_matrix(pool: Pool) -> pd.DataFrame:
-    """Return the Jaccard index of each two sets: places of both over places of either.
+    """Return the Jaccard index of each pair of sets: places of both over places of either.
 
-    NaN where both are empty: there is nothing to agree on.
+    NaN if both are empty: there is nothing to agree on.
     """
-    found = pool.found.astype(np.float64)
-    both = found.T @ found
+    marked = pool.found.astype(np.float64)
+    both = marked.T @ marked
     sizes = np.diag(both)
     either = sizes[:, None] + sizes[None, :] - both
     with np.errstate(invalid="ignore"):
@@ -32,8 +32,8 @@ def agreement_matrix(pool: Pool) -> pd.DataFrame:
 def combinations(pool: Pool) -> pd.DataFrame:
     """Return how many places each combination of sets marks, the most frequent first.
 
-    A column of bools for each set, by its name, then `places`. A combination that marks nothing
-    is not there.
+    Columns: one of bools per set, under its name, then `places`. Combinations without places are
+    left out.
     """
     bits = 1 << np.arange(len(pool.names))[::-1]  # the first set is the highest bit
     codes, counts = np.unique(pool.found @ bits, return_counts=True)
@@ -44,9 +44,9 @@ def combinations(pool: Pool) -> pd.DataFrame:
 
 
 def entity_counts(pool: Pool) -> pd.DataFrame:
-    """Return how many entities each set has, of each type and of all: a row each.
+    """Return how many entities each set has, one row per type and one for all types.
 
-    Columns: name, entity_type ("" for all), entities, mean_score (NaN where a set gives none).
+    Columns: name, entity_type ("" for all), entities, mean_score (NaN if a set has none).
     """
     number = pool.places["type"].to_numpy()
     rows = []
@@ -66,7 +66,7 @@ def entity_counts(pool: Pool) -> pd.DataFrame:
 
 
 def found_alone(pool: Pool) -> pd.DataFrame:
-    """Return, a row a set: entities, those that only it marks, and those that all others mark.
+    """Return, per set: entities, those that only it marks, and those that all others mark.
 
     Columns: name, entities, only_here, only_missing.
     """
@@ -84,27 +84,27 @@ def found_alone(pool: Pool) -> pd.DataFrame:
 
 
 def disputed(pool: Pool) -> npt.NDArray[np.bool_]:
-    """Return which places some of the sets mark and others do not."""
+    """Return which places are marked by some of the sets but not by all."""
     return np.asarray(~pool.found.all(axis=1))
 
 
 def disagreement(pool: Pool) -> npt.NDArray[np.int64]:
-    """Return for each sentence of the corpus how many of its places are disputed."""
+    """Return the number of disputed places per sentence of the corpus."""
     sentences = pool.places["sentence"].to_numpy()[disputed(pool)]
     return np.bincount(sentences, minlength=pool.sentence_count)
 
 
 def confusion(pool: Pool, rows: str, columns: str) -> pd.DataFrame:
-    """Return what became of the entities of one set in another, by type.
+    """Return how the types of one set correspond to the types of another.
 
     An entity of `rows` counts once, under the type of the entity of `columns` that it shares most
-    characters with, or under none. Entities of `columns` that touch nothing stand in the row none.
+    characters with, or under none. Entities of `columns` that touch nothing are in the row none.
     """
     a, b = choose(pool, [rows]).places, choose(pool, [columns]).places
     met = _most_shared(a, b)
     alone = _most_shared(b, a) < 0
     types = len(pool.types)
-    b_types = np.append(b["type"].to_numpy(), types)  # a -1 picks the last: none
+    b_types = np.append(b["type"].to_numpy(), types)  # -1 picks the last one: none
     counts = np.zeros((types + 1, types + 1), dtype=np.int64)
     np.add.at(counts, (a["type"].to_numpy(), b_types[met]), 1)
     counts[types] += np.bincount(b["type"].to_numpy()[alone], minlength=types + 1)
@@ -113,12 +113,12 @@ def confusion(pool: Pool, rows: str, columns: str) -> pd.DataFrame:
 
 
 def _most_shared(a: pd.DataFrame, b: pd.DataFrame) -> npt.NDArray[np.int64]:
-    """For each row of `a`, the row of `b` that shares most characters with it, or -1."""
+    """Return, per row of `a`, the row of `b` that shares most characters with it, or -1."""
     b_start = b["position"].to_numpy()
     b_end = b_start + (b["end"] - b["start"]).to_numpy()
     a_start = a["position"].to_numpy()
     a_end = a_start + (a["end"] - a["start"]).to_numpy()
-    # Within a set entities seldom overlap; where they do, the furthest end so far keeps the order.
+    # Entities of a set seldom overlap; if they do, the furthest end so far keeps the order.
     first = np.searchsorted(np.maximum.accumulate(b_end), a_start, side="right")
     last = np.searchsorted(b_start, a_end, side="left")
     met = np.where(last > first, first, -1)
@@ -136,7 +136,7 @@ def changed_entities(pool: Pool, before: str, after: str) -> pd.DataFrame:
     """Return what one set marks and the other does not, in reading order.
 
     Columns: document (id), sentence, start, end, before, after (types, "" for none), score_before,
-    score_after. A place whose type alone differs is one row.
+    score_after. A place where only the type differs is one row.
     """
     two = choose(pool, [before, after])
     two = keep_places(two, disputed(two))
@@ -148,7 +148,7 @@ def changed_entities(pool: Pool, before: str, after: str) -> pd.DataFrame:
     table = two.places[keys].iloc[first].reset_index(drop=True)
     types, number = np.array([*two.types, ""], dtype=object), two.places["type"].to_numpy()
     for i, side in enumerate(("before", "after")):
-        # At one stretch a side has one type at most; -1 stands for none and is less than any.
+        # A side has at most one type per stretch; -1 stands for none and is less than any other.
         own = np.where(two.found[:, i], number, -1)
         table[side] = types[np.maximum.reduceat(own, first) if len(first) else first]
         scores = np.fmax.reduceat(two.scores[:, i], first) if len(first) else first
@@ -159,7 +159,7 @@ def changed_entities(pool: Pool, before: str, after: str) -> pd.DataFrame:
 
 
 def types_at(pool: Pool, name: str, table: pd.DataFrame) -> list[str]:
-    """Return the type that a set gives to each row's stretch, "" where it marks none there.
+    """Return the type that a set gives to each row's stretch, "" where it marks nothing.
 
     table: document (id), start, end, as `changed_entities` has them.
     """
@@ -168,8 +168,8 @@ def types_at(pool: Pool, name: str, table: pd.DataFrame) -> list[str]:
     types = dict(zip(keys, own["type"].tolist(), strict=True))
     number = {id: i for i, id in enumerate(pool.document_ids)}
     rows = zip(*(table[column].tolist() for column in ("document", "start", "end")), strict=True)
-    found = (types.get((number[id], start, end)) for id, start, end in rows)
-    return ["" if i is None else pool.types[i] for i in found]
+    type_numbers = (types.get((number[id], start, end)) for id, start, end in rows)
+    return ["" if i is None else pool.types[i] for i in type_numbers]
 
 
 # ---- which sentences ------------------------------------------------------------------------
@@ -177,24 +177,24 @@ def types_at(pool: Pool, name: str, table: pd.DataFrame) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What one place of a sentence must be for the sentence to be shown; unset, all are shown."""
+    """Conditions on one place of a sentence; without any, all sentences are shown."""
 
-    disputed_by: tuple[str, ...] = ()  # marked by some of these sets, but not by all
+    disputed_by: tuple[str, ...] = ()  # by some of these sets, but not by all
     types: tuple[str, ...] = ()
     marked_by: tuple[str, ...] = ()  # by every one of these sets
     missed_by: tuple[str, ...] = ()  # by none of these sets
-    least_score: float = 0.0  # some set gives it a score in this range
+    least_score: float = 0.0  # some set's score is in this range
     most_score: float = 1.0
 
 
 def matching_sentences(pool: Pool, wanted: Filter) -> npt.NDArray[np.int64]:
-    """Return the numbers of the sentences with a place that is all that `wanted` says."""
+    """Return the numbers of the sentences with a place that meets all conditions."""
     if wanted == Filter():
         return np.arange(pool.sentence_count)
     kept = np.ones(len(pool.places), dtype=bool)
     if wanted.disputed_by:
-        of = _columns(pool, wanted.disputed_by)
-        kept &= of.any(axis=1) & ~of.all(axis=1)
+        marked = _columns(pool, wanted.disputed_by)
+        kept &= marked.any(axis=1) & ~marked.all(axis=1)
     if wanted.types:
         kept &= pool.of_type(wanted.types)
     kept &= _columns(pool, wanted.marked_by).all(axis=1)

@@ -1,6 +1,6 @@
-"""Dictionaries become tables of what is likely to go wrong with them, before any matching.
+"""Find phrases in dictionaries that are likely to cause wrong matches, before any matching.
 
-Only phrases that can match are looked at, so a muted phrase or a disabled dictionary drops out.
+Only phrases that can match are audited: no muted phrases, and no disabled dictionaries.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ _IN_TWO_TYPES = "in two types"
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What a person should know of their dictionaries; lists within a cell are "a; b"."""
+    """What to know about the dictionaries; a list within a cell is written "a; b"."""
 
-    summary: pd.DataFrame  # a row a dictionary
-    two_types: pd.DataFrame  # a row a phrase that is listed under several types
-    suspicious: pd.DataFrame  # a row a phrase with a flag
+    summary: pd.DataFrame  # one row per dictionary
+    two_types: pd.DataFrame  # one row per phrase with several types
+    suspicious: pd.DataFrame  # one row per phrase with a flag
 
 
 def audit_dictionaries(dictionaries: Sequence[Dictionary]) -> Audit:
@@ -37,7 +37,7 @@ def audit_dictionaries(dictionaries: Sequence[Dictionary]) -> Audit:
 
 
 def phrase_flags(text: str) -> tuple[str, ...]:
-    """Return why a phrase may match what it does not mean, judged by itself.
+    """Return why a phrase may match words that mean something else, judged by itself.
 
     >>> phrase_flags("it"), phrase_flags("lead"), phrase_flags("aspirin")
     (('stop word', 'very short'), ('common word',), ())
@@ -46,7 +46,7 @@ def phrase_flags(text: str) -> tuple[str, ...]:
         ("stop word", _is_stop_phrase(text)),
         ("very short", len(text) <= _VERY_SHORT_CHARACTERS),
         ("short", len(text) == _SHORT_CHARACTERS),
-        # Only single words are listed; most phrases need no look.
+        # The list has single words only, so most phrases need no lookup.
         ("common word", " " not in text and is_common_word(text) and not is_stop_word(text)),
         ("number", not any(map(str.isalpha, text))),
         ("long", _is_long(text)),
@@ -55,7 +55,7 @@ def phrase_flags(text: str) -> tuple[str, ...]:
 
 
 def is_stop_word(word: str) -> bool:
-    """Return whether a lower-case word is one that carries no meaning by itself."""
+    """Return whether a lower-case word has no meaning by itself (the, of, it)."""
     return word in _words("stop_words")
 
 
@@ -70,7 +70,7 @@ def is_common_word(word: str) -> bool:
 
 
 def _without_ending(word: str) -> list[str]:
-    """What a verb or adverb may be without its ending: "received" may be "receiv" or "receive"."""
+    """Return possible stems of a verb or adverb: "receiv" and "receive" for "received"."""
     stems = [word.removesuffix(ending) for ending in ("ed", "ing", "ly") if word.endswith(ending)]
     doubled = [stem[:-1] for stem in stems if stem[-1:] == stem[-2:-1]]
     return [*stems, *doubled, *(f"{stem}e" for stem in stems)]
@@ -85,14 +85,14 @@ def _words(name: str) -> frozenset[str]:
 def _is_long(text: str) -> bool:
     if len(text) <= _LONG_TOKENS:
         return False
-    # Plain words are counted by their spaces, ten times as fast: most of a large dictionary.
+    # Most phrases are plain words; counting their spaces is ten times as fast as tokenizing.
     if text.isascii() and text.replace(" ", "").isalnum():
         return text.count(" ") >= _LONG_TOKENS
     return len(tokenize(text)[0]) > _LONG_TOKENS
 
 
 def _is_stop_phrase(text: str) -> bool:
-    """Whether every word is a stop word; "IT" and "WHO" in capitals mean something else."""
+    """Return whether all words are stop words; "IT" and "WHO" in capitals are not."""
     if text.isupper() and len(text) > 1:
         return False
     words = text.lower().split()
@@ -101,7 +101,7 @@ def _is_stop_phrase(text: str) -> bool:
 
 @dataclass(slots=True)
 class _Listed:
-    """Where one phrase is listed, whatever its case."""
+    """Where one phrase is listed, in any case."""
 
     texts: set[str]
     types: set[str]
@@ -111,28 +111,28 @@ class _Listed:
 def _two_types(dictionaries: Sequence[Dictionary]) -> dict[str, _Listed]:
     """Return the phrases with more than one type, by their folded text."""
     first_type: dict[str, str] = {}
-    found: dict[str, _Listed] = {}
+    ambiguous: dict[str, _Listed] = {}
     for dictionary in dictionaries:
         for phrase in active_phrases(dictionary):
             key = phrase.text.casefold()
             if first_type.setdefault(key, phrase.entity_type) != phrase.entity_type:
-                found.setdefault(key, _Listed(set(), set(), set()))
-    if not found:
-        return found
-    # A second look, so that only these few phrases carry sets and not a million others.
+                ambiguous.setdefault(key, _Listed(set(), set(), set()))
+    if not ambiguous:
+        return ambiguous
+    # A second pass, so that only these few phrases need sets, not a million others.
     for dictionary in dictionaries:
         for phrase in active_phrases(dictionary):
-            if listed := found.get(phrase.text.casefold()):
+            if listed := ambiguous.get(phrase.text.casefold()):
                 listed.texts.add(phrase.text)
                 listed.types.add(phrase.entity_type)
                 listed.dictionaries.add(dictionary.name)
-    return found
+    return ambiguous
 
 
-def _two_types_table(found: dict[str, _Listed]) -> pd.DataFrame:
+def _two_types_table(ambiguous: dict[str, _Listed]) -> pd.DataFrame:
     rows = [
         (min(listed.texts), "; ".join(sorted(listed.types)), "; ".join(sorted(listed.dictionaries)))
-        for _, listed in sorted(found.items())
+        for _, listed in sorted(ambiguous.items())
     ]
     return pd.DataFrame(rows, columns=["phrase", "types", "dictionaries"])
 

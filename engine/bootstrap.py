@@ -1,8 +1,8 @@
-"""Counts of right and wrong entities become scores with intervals, by resampling the text.
+"""Compute scores with confidence intervals by resampling the text (bootstrap).
 
-A score on one text is one draw: another text of the same kind would give another. Documents (or
-sentences) are drawn again with replacement, a thousand times, and the middle 95 % of the scores
-is the interval. All sets are scored on the same draws, so differences can be judged too.
+A score on one text is one draw: another text of the same kind would give another. We draw documents
+(or sentences) with replacement a thousand times; the middle 95 % of the scores is the interval.
+All sets are scored on the same draws, so differences can be judged too.
 """
 
 from collections.abc import Collection
@@ -18,15 +18,15 @@ ALL_TYPES = "All types"
 MACRO = "Mean of types"
 SHARES = ("precision", "recall", "f1")
 _LEVEL = 0.95
-_AT_ONCE = 4_000_000  # weights held in memory at a time
-_FEWEST_DOCUMENTS = 30  # below that, sentences are drawn: few large draws say little
+_AT_ONCE = 4_000_000  # weights in memory at a time
+_FEWEST_DOCUMENTS = 30  # with fewer, sentences are drawn: a few large units say little
 
 Counts = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Counts of the scored documents, and of resamples of them.
+    """Counts over the scored documents, and over resamples of them.
 
     The last axes are (sets, types + 1, 3): correct, predicted and gold entities, all types last.
     """
@@ -51,8 +51,8 @@ def score_pool(
 ) -> Scored:
     """Return every other set's counts against the set `gold`, in the annotated documents only.
 
-    `sentences_by_document` is (documents + 1,): document i has the sentences from its i-th to its
-    next entry. Documents are drawn where there are enough of them, else sentences.
+    `sentences_by_document` is (documents + 1,): the sentences of document i are those from entry i
+    to entry i + 1. Documents are drawn if there are enough of them, otherwise sentences.
     """
     is_annotated = np.array([id in annotated for id in pool.document_ids], dtype=bool)
     inside = within(pool, annotated)
@@ -62,7 +62,7 @@ def score_pool(
     else:
         lengths = np.diff(sentences_by_document)
         unit, chosen = "sentence", np.repeat(is_annotated, lengths)
-    number = np.cumsum(chosen) - 1  # of the document or sentence among the chosen
+    number = np.cumsum(chosen) - 1  # of a document or sentence among the chosen ones
     units = int(chosen.sum())
     by_unit = count_by_unit(inside, gold, number[inside.places[unit].to_numpy()], units)
     names = tuple(name for name in pool.names if name != gold)
@@ -116,7 +116,7 @@ def resample(counts: Counts, *, resamples: int = 1_000, seed: int = 0) -> Counts
 
 
 def shares(counts: Counts) -> Counts:
-    """Return (…, 3) precision, recall and F1 of (…, 3) counts; NaN where nothing was to count."""
+    """Return (…, 3) precision, recall and F1 of (…, 3) counts; NaN without anything to count."""
     correct, predicted, gold = np.moveaxis(counts, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         parts = (correct / predicted, correct / gold, 2 * correct / (predicted + gold))
@@ -133,10 +133,10 @@ def interval(samples: Counts) -> tuple[Counts, Counts]:
 
 
 def score_table(scored: Scored) -> pd.DataFrame:
-    """Return a row for each set and type, all types together, and the mean of the types.
+    """Return one row per set and type, for all types together, and for the mean of types.
 
     Columns: name, entity_type, precision, recall, f1, each with _low and _high, correct,
-    predicted, gold. The mean is over types that the gold has.
+    predicted, gold. The mean is over the types in the gold.
     """
     points, samples = shares(scored.counts), shares(scored.resampled)
     low, high = interval(samples)
@@ -182,7 +182,7 @@ def _mean_of_types(scored: Scored, k: int) -> dict[str, object]:
     if not has_gold.any():
         empty = np.full(3, np.nan)
         return _named(empty, empty, empty) | nothing
-    # A type without a prediction has no precision; in a mean it counts as none right.
+    # A type without predictions has no precision; in the mean it counts as 0.
     of_types = np.nan_to_num(shares(scored.counts[k, :-1][has_gold]))
     samples = np.nan_to_num(shares(scored.resampled[:, k, :-1][:, has_gold]))
     low, high = interval(samples.mean(axis=1))

@@ -1,6 +1,6 @@
-"""Scores of predicted entities become a histogram and, with gold, a table of how far to trust them.
+"""Show how the scores of predicted entities are distributed and, with gold, how reliable they are.
 
-A tagger is calibrated when of the entities with a score around 0.8, 80 % are right.
+A tagger is calibrated if 80 % of the entities with a score around 0.8 are right.
 """
 
 import numpy as np
@@ -12,15 +12,15 @@ from engine.pool import Pool
 
 
 def scored_names(pool: Pool) -> list[str]:
-    """Return the sets that give scores; gold and dictionary matches have none."""
+    """Return the names of the sets with scores; gold and dictionary matches have none."""
     has_scores = (~np.isnan(pool.scores)).sum(axis=0).tolist()
     return [name for name, has in zip(pool.names, has_scores, strict=True) if has]
 
 
 def score_histogram(pool: Pool, gold: str | None = None, *, bins: int = 20) -> pd.DataFrame:
-    """Return how many entities of each set have a score in each of `bins` equal stretches of 0-1.
+    """Return how many entities of each set have a score in each of `bins` equal bins from 0 to 1.
 
-    Columns: name, low, high, entities, correct (NaN without gold). The last stretch holds 1 too.
+    Columns: name, low, high, entities, correct (NaN without gold). The last bin includes 1.
     """
     edges = np.linspace(0, 1, bins + 1)
     rows = []
@@ -32,7 +32,7 @@ def score_histogram(pool: Pool, gold: str | None = None, *, bins: int = 20) -> p
 
 
 def reliability(pool: Pool, gold: str, *, bins: int = 10) -> pd.DataFrame:
-    """Return, for each set and stretch of scores that has entities, how many are right.
+    """Return, for each set and non-empty bin of scores, how many entities are right.
 
     Columns: name, low, high, entities, correct, mean_score, precision, precision_low,
     precision_high (Wilson's 95 %).
@@ -51,9 +51,9 @@ def reliability(pool: Pool, gold: str, *, bins: int = 10) -> pd.DataFrame:
 
 
 def calibration_error(table: pd.DataFrame) -> dict[str, float]:
-    """Return, for each set of a reliability table, how far its scores are from precision.
+    """Return the expected calibration error (ECE) of each set of a reliability table.
 
-    The mean of |mean score - precision| over the stretches, weighted by entities (ECE).
+    That is the mean of |mean score - precision| over the bins, weighted by entities.
     """
     gaps = (table["mean_score"] - table["precision"]).abs() * table["entities"]
     errors = gaps.groupby(table["name"], sort=False).sum()
@@ -64,7 +64,7 @@ def calibration_error(table: pd.DataFrame) -> dict[str, float]:
 def _scored(
     pool: Pool, gold: str | None
 ) -> list[tuple[str, npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-    """The sets with scores: their entities' scores, and which of them gold has too."""
+    """Return, per set with scores: its name, the scores, and which entities are in the gold."""
     in_gold = pool.column(gold) if gold else np.zeros(len(pool.places), dtype=bool)
     parts = []
     for name in scored_names(pool):

@@ -1,4 +1,4 @@
-"""Unlabeled text becomes candidates for the dictionaries: frequent names that nothing matched."""
+"""Suggest phrases for the dictionaries: frequent names in the text that nothing matches."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from engine.audit import is_common_word, is_stop_word
 from engine.distant import DistantLabels
 from engine.text import Sentence
 
-# Enough text to see what is frequent; beyond it only time and memory grow.
+# Enough text to see what is frequent; more costs only time and memory.
 _MOST_TOKENS = 1_000_000
 _LONGEST = 4  # tokens
 _COLUMNS = ["phrase", "count", "documents", "capitalized", "example"]
@@ -27,28 +27,28 @@ def missing_candidates(
 ) -> pd.DataFrame:
     """Return frequent n-grams of unlabeled tokens that look like names: "maybe missing".
 
-    Capitalized away from the sentence's start, or repeated and not everyday English. Columns:
-    phrase, count, documents, capitalized, example.
+    Each has a word that is not everyday English; capitals inside a sentence move it up. Columns:
+    phrase, count, documents, capitalized (share), example.
     """
     text = _text(labels, sentences)
-    found = {
+    candidates = {
         candidate.words: candidate
         for group in _frequent_groups(text, least)
         for candidate in _candidates(text, *group)
     }
-    # Alphabetical, so that equals stand in one order.
-    counts = {words: found[words].times for words in sorted(found)}
+    # In alphabetical order, so that ties are always in the same order.
+    counts = {words: candidates[words].times for words in sorted(candidates)}
     table = pd.DataFrame(
-        [_row(text, found[words]) for words in _without_parts(counts)], columns=_COLUMNS
+        [_row(text, candidates[words]) for words in _without_parts(counts)], columns=_COLUMNS
     )
-    # Names of a field come in bunches and with capitals; filler is spread thin over all documents.
+    # Technical names cluster in a few documents and have capitals; filler is spread over all.
     bunched = table["count"] / table["documents"] - 0.9 + table["capitalized"]
     order = (-table["count"] * bunched).argsort(kind="stable")
     return table.iloc[order].head(most).reset_index(drop=True)
 
 
 class _Text(NamedTuple):
-    """The tokens end to end, as numbers: text is slow to compare a million times."""
+    """All tokens as numbers, because comparing a million strings is slow."""
 
     sentences: Sequence[Sentence]
     sentence: _Rows  # (tokens,), which of the sentences
@@ -56,7 +56,7 @@ class _Text(NamedTuple):
     document: _Rows  # (sentences,)
     word: _Rows  # (tokens,), which of the words
     words: Sequence[str]  # lower case
-    is_word: _Flags  # (tokens,), unlabeled and no punctuation
+    is_word: _Flags  # (tokens,), unlabeled and not punctuation
     is_joint: _Flags  # (tokens,), the same, or an unlabeled hyphen
     is_capital: _Flags  # (tokens,)
 
@@ -65,16 +65,16 @@ class _Candidate(NamedTuple):
     words: tuple[str, ...]  # lower case
     times: int
     documents: int
-    capitals: int  # how often it has one, away from the sentence's start
-    first: int  # token where it stands first
-    shown: int  # token where its letters are taken from
+    capitals: int  # how often it has a capital inside a sentence
+    first: int  # token of the first occurrence
+    shown: int  # token of the occurrence that is shown
 
 
 # ---- counting -------------------------------------------------------------------------------
 
 
 def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
-    """Sentences spread evenly over the corpus when it is large, else all."""
+    """Return all sentences, or for a large corpus sentences at equal distances."""
     step = max(1, -(-len(labels.labels) // _MOST_TOKENS))
     chosen = sentences[::step]
     sizes = np.array([len(sentence.tokens) for sentence in chosen], dtype=np.intp)
@@ -103,15 +103,15 @@ def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
 def _numbered(values: Iterator[str]) -> tuple[list[str], _Rows]:
     """Return the distinct values in order of appearance, and the number of each value."""
     numbers: dict[str, int] = {}
-    of = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp)
-    return list(numbers), of
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp)
+    return list(numbers), codes
 
 
 def _frequent_groups(text: _Text, least: int) -> Iterator[tuple[int, _Rows, _Rows]]:
-    """For each length: that length, the tokens where frequent groups start, and which group.
+    """Yield, for each length: the length, the first tokens of frequent groups, and which group.
 
-    Groups are neighbouring words; punctuation other than a hyphen parts them. One of n tokens is
-    frequent only if its first n - 1 are, so few are left to look at as they grow.
+    A group is neighboring words; punctuation other than a hyphen separates groups. A group of n
+    tokens is frequent only if its first n - 1 are, so fewer are left with every length.
     """
     starts = np.flatnonzero(text.is_word)
     codes = text.word[starts]
@@ -131,16 +131,16 @@ def _frequent_groups(text: _Text, least: int) -> Iterator[tuple[int, _Rows, _Row
 
 
 def _candidates(text: _Text, length: int, starts: _Rows, codes: _Rows) -> Iterator[_Candidate]:
-    """The groups that look like names."""
+    """Yield the groups that look like names."""
     if not len(starts):
         return
-    order = np.argsort(codes, kind="stable")  # tokens of a group stay in the order of the text
+    order = np.argsort(codes, kind="stable")  # stable: occurrences of a group stay in text order
     starts, codes = starts[order], codes[order]
     edges = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
     group = np.repeat(np.arange(len(edges)), np.diff(edges, append=len(codes)))
     document = text.document[text.sentence[starts]]
     pairs = np.unique(group * (int(document.max()) + 1) + document) // (int(document.max()) + 1)
-    is_inside = text.place[starts] > 0  # a sentence's first word has a capital anyway
+    is_inside = text.place[starts] > 0  # the first word of a sentence always has a capital
     has_capital = text.is_capital[starts[:, None] + np.arange(length)].any(axis=1)
     last_inside = np.maximum.reduceat(np.where(is_inside, starts, -1), edges)
     columns = (
@@ -181,7 +181,7 @@ def _surface(text: _Text, token: int, length: int) -> str:
 
 
 def _looks_like_a_name(words: tuple[str, ...]) -> bool:
-    """No stop word at either end, at least one word that is not everyday English or a number."""
+    """Return whether no end is a stop word or number, and one word is not everyday English."""
     if any(is_stop_word(word) or word.isdigit() for word in (words[0], words[-1])):
         return False
     telling = [w for w in words if len(w) > 2 and w.isalpha() and not is_common_word(w)]
@@ -189,7 +189,7 @@ def _looks_like_a_name(words: tuple[str, ...]) -> bool:
 
 
 def _without_parts(counts: dict[tuple[str, ...], int]) -> dict[tuple[str, ...], int]:
-    """Leave out what nearly always stands inside a longer candidate."""
+    """Leave out candidates that are nearly always part of a longer one."""
     covered: Counter[tuple[str, ...]] = Counter()
     for words, n in counts.items():
         for size in range(1, len(words)):

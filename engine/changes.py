@@ -1,4 +1,4 @@
-"""Two sets of distant labels over one text become what the second adds and takes away."""
+"""Compare two sets of distant labels of one text: which matches are added, which removed."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ _COLUMNS = ("sentence", "start", "end", "entity_type", "phrase", "dictionary")
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Matches that come and go; the same words under another type are one of each."""
+    """Added and removed matches; a match that changes its type is one of each."""
 
     added: pd.DataFrame  # sentence, start, end (token indices), entity_type, phrase, dictionary
-    removed: pd.DataFrame  # likewise
+    removed: pd.DataFrame  # same columns
     unchanged: int
 
     @property
@@ -27,7 +27,7 @@ class Changes:
 def label_changes(before: DistantLabels, after: DistantLabels) -> Changes:
     """Return the matches of `after` that `before` lacks, and the other way round.
 
-    A match is its place and its type: which phrase or dictionary explains it does not count.
+    Matches are compared by place and type, not by the phrase or dictionary behind them.
     """
     if not np.array_equal(before.bounds, after.bounds):
         raise ValueError("both labels must be of the same sentences")
@@ -37,7 +37,7 @@ def label_changes(before: DistantLabels, after: DistantLabels) -> Changes:
 
 
 def change_examples(table: pd.DataFrame, most: int = 10) -> pd.DataFrame:
-    """Return one match for each phrase, the phrases with most matches first, at most `most`."""
+    """Return one match per phrase, for at most `most` phrases, those with most matches first."""
     counts = table.groupby(["phrase", "entity_type"], sort=False)["sentence"].transform("size")
     first = table.assign(matches=counts).drop_duplicates(["phrase", "entity_type"])
     order = first.sort_values("matches", ascending=False, kind="stable")
@@ -45,13 +45,13 @@ def change_examples(table: pd.DataFrame, most: int = 10) -> pd.DataFrame:
 
 
 def _keys(labels: DistantLabels, others: tuple[str, ...]) -> npt.NDArray[np.int64]:
-    """One number a match for its place and type, the same in both labels."""
+    """Return one number per match that stands for its place and type in both labels."""
     number = {name: i for i, name in enumerate(sorted({*labels.types, *others}))}
     type_numbers = np.array([0, *(number[name] for name in labels.types)], dtype=np.int64)
     kept = labels.kept
     start = labels.bounds[kept["sentence"].to_numpy()] + kept["start"].to_numpy()
     length = (kept["end"] - kept["start"]).to_numpy()
-    widest = int(np.diff(labels.bounds).max(initial=0)) + 1  # a match stays in its sentence
+    widest = int(np.diff(labels.bounds).max(initial=0)) + 1  # no match is longer than its sentence
     of_type = type_numbers[kept["type"].to_numpy()]
     keys: npt.NDArray[np.int64] = (start * widest + length) * max(len(number), 1) + of_type
     return keys

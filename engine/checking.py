@@ -1,4 +1,4 @@
-"""A sample of matches, judged by a person, becomes precision with an interval: no gold needed."""
+"""Estimate precision from a sample of matches that a person judged, without gold."""
 
 import hashlib
 import math
@@ -13,7 +13,7 @@ from engine.text import Entity, Sentence, Span
 
 VERDICTS = ("correct", "wrong", "unsure")
 _Z = 1.959964  # two-sided 95 %
-# How many imagined judgements at the type's own precision a phrase starts with, so that one
+# Every phrase starts with this many virtual judgements at the precision of its type, so that one
 # wrong match out of one does not make it look hopeless.
 _PRIOR_JUDGEMENTS = 2
 _NOISY_COLUMNS = [
@@ -24,7 +24,7 @@ _NOISY_COLUMNS = [
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a person, or gold, says of one match."""
+    """The verdict of a person, or of gold, on one match."""
 
     document_id: str
     start: int  # code points in the document
@@ -76,7 +76,7 @@ def draw_sample(matches: pd.DataFrame, size: int = 50, seed: int = 0) -> pd.Data
     """Return a random sample of `kept_matches`, spread over types and dictionaries.
 
     Each (type, dictionary) gets its share, and at least five. A larger sample contains the
-    smaller one, and a match that survives relabeling keeps its place in the order.
+    smaller one, and a match that is still there after relabeling keeps its place in the order.
     """
     if matches.empty:
         return matches
@@ -88,9 +88,9 @@ def draw_sample(matches: pd.DataFrame, size: int = 50, seed: int = 0) -> pd.Data
 
 
 def mixed(sample: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
-    """Return a sample in the order of its lots, types and dictionaries mixed.
+    """Return a sample in a fixed random order, types and dictionaries mixed.
 
-    Whoever stops halfway has then judged some of each.
+    Someone who stops halfway has then judged some of each.
     """
     lots = [_lot(place, seed) for place in _places(sample)]
     return sample.iloc[sorted(range(len(lots)), key=lots.__getitem__)]
@@ -104,7 +104,7 @@ def _lot(place: tuple[str, int, int, str], seed: int) -> bytes:
 
 
 def wilson_interval(correct: float, total: float) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a share; (0, 1) when nothing was seen.
+    """Return the 95 % Wilson interval of a share; (0, 1) without observations.
 
     >>> [round(x, 3) for x in wilson_interval(42, 50)]
     [0.715, 0.917]
@@ -114,18 +114,18 @@ def wilson_interval(correct: float, total: float) -> tuple[float, float]:
     share, z2 = correct / total, _Z * _Z
     middle = (share + z2 / (2 * total)) / (1 + z2 / total)
     half = _Z / (1 + z2 / total) * math.sqrt(share * (1 - share) / total + z2 / (4 * total**2))
-    # At 0 and 1 the share itself is an end, which rounding must not move past it.
+    # At a share of 0 or 1 the interval ends there, also after rounding.
     return (max(0.0, min(middle - half, share)), min(1.0, max(middle + half, share)))
 
 
 def checked_precision(
     matches: pd.DataFrame, judgements: Judgements, by: str = "entity_type"
 ) -> pd.DataFrame:
-    """Return precision with its interval for each value of `by`, and for all together.
+    """Return precision with its interval per value of `by`, and for all matches together.
 
     Columns: `by`, matches, checked, correct, unsure, precision, low, high. "Unsure" counts as
     checked but not as judged. Judgements are weighted by how many matches of their (type,
-    dictionary) each stands for, and the interval uses the sample size that is worth.
+    dictionary) each stands for, and the interval uses the effective sample size.
     """
     table = _judged(matches, judgements)
     weighted = table["judged"].where(table["judged"])
@@ -140,14 +140,14 @@ def checked_precision(
 
 
 def noisy_phrases(matches: pd.DataFrame, judgements: Judgements) -> pd.DataFrame:
-    """Return the phrases by how many false matches they are estimated to make.
+    """Return the phrases by their estimated number of false matches.
 
     Columns: phrase, entity_type, dictionary, matches, checked, precision (of the checked), flags,
     estimated_false.
     """
     keys = ["phrase", "entity_type", "dictionary"]
     by_type = checked_precision(matches, judgements).set_index("entity_type")["precision"]
-    by_type = by_type[~by_type.index.duplicated()]  # a type may be named as the row for all is
+    by_type = by_type[~by_type.index.duplicated()]  # a type may have the name of the total row
     groups = _judged(matches, judgements).groupby(keys, sort=True)
     result = groups.agg(
         matches=("judged", "size"), checked=("judged", "sum"), correct=("correct", "sum")
@@ -170,8 +170,12 @@ def noisy_phrases(matches: pd.DataFrame, judgements: Judgements) -> pd.DataFrame
 def judgements_from_gold(
     matches: pd.DataFrame, gold: Mapping[str, Iterable[Entity]]
 ) -> dict[Place, Judgement]:
-    """Return what a person with the gold at hand would decide about each match of its documents."""
-    places = {(id, e.start, e.end, e.entity_type) for id, of in gold.items() for e in of}
+    """Return the verdict of the gold on each match in its documents."""
+    places = {
+        (id, entity.start, entity.end, entity.entity_type)
+        for id, entities in gold.items()
+        for entity in entities
+    }
     judgements = {}
     for place in _places(matches):
         if place[0] in gold:
@@ -204,7 +208,7 @@ def _estimate(name: str, group: pd.DataFrame) -> dict[str, object]:
     weights = group["weight"].dropna()
     total = float(weights.sum())
     share = float(weights[group["correct"]].sum()) / total if total else None
-    # Kish's effective sample size: unequal weights are worth fewer equal judgements.
+    # Kish's effective sample size: unequal weights are worth fewer judgements.
     worth = total**2 / float((weights**2).sum()) if total else 0.0
     low, high = wilson_interval((share or 0.0) * worth, worth)
     return {

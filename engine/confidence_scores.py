@@ -1,4 +1,4 @@
-"""How right a confidence is, token by token, where there is gold: the paper's Table 6."""
+"""Score confidences per token against gold, as in the paper's Table 6."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ Flags = npt.NDArray[np.bool_]  # (tokens,)
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceScores:
-    """Precision and recall of "the confidence is above the threshold" for "part of an entity"."""
+    """Precision and recall of "confidence above the threshold" as a test for entity tokens."""
 
-    unlabeled: Scores  # over the tokens that no dictionary labels: what Conf-MPU leaves out
+    unlabeled: Scores  # over tokens that no dictionary labels: those that Conf-MPU leaves out
     all: Scores  # over all tokens
 
 
@@ -28,22 +28,22 @@ def score_confidence(
     threshold: float,
     is_annotated: Flags | None = None,
 ) -> ConfidenceScores:
-    """Return how right the confidences are; `is_annotated` says of which tokens that is known.
+    """Return the scores of the confidences; `is_annotated` says which tokens have gold.
 
     >>> values, labels = np.array([0.9, 0.8, 0.6, 0.1]), np.array([1, 0, 0, 0], np.int16)
     >>> is_entity = np.array([True, True, False, True])
     >>> score_confidence(values, labels, is_entity, threshold=0.5).unlabeled
     Scores(correct=1, predicted=2, support=2)
     """
-    is_found = values > threshold
+    is_confident = values > threshold
 
-    def of(tokens: Flags) -> Scores:
+    def scores(tokens: Flags) -> Scores:
         if is_annotated is not None:
             tokens = tokens & is_annotated
-        found, entity = is_found & tokens, is_entity & tokens
-        return Scores(int((found & entity).sum()), int(found.sum()), int(entity.sum()))
+        predicted, entity = is_confident & tokens, is_entity & tokens
+        return Scores(int((predicted & entity).sum()), int(predicted.sum()), int(entity.sum()))
 
-    return ConfidenceScores(of(labels == 0), of(np.ones(len(labels), bool)))
+    return ConfidenceScores(scores(labels == 0), scores(np.ones(len(labels), bool)))
 
 
 def score_confidence_of_documents(
@@ -54,7 +54,7 @@ def score_confidence_of_documents(
     *,
     threshold: float,
 ) -> ConfidenceScores:
-    """Return how right the confidences of the documents' tokens are, where there is gold."""
+    """Return the scores of the confidences in the documents that have gold."""
     is_entity, is_annotated = entity_tokens(documents, gold)
     return score_confidence(
         values, labels, is_entity, threshold=threshold, is_annotated=is_annotated
@@ -64,13 +64,13 @@ def score_confidence_of_documents(
 def entity_tokens(
     documents: Sequence[Document], gold: Mapping[str, Sequence[Entity]]
 ) -> tuple[Flags, Flags]:
-    """Return which tokens are part of a gold entity, and which are of annotated documents."""
+    """Return which tokens are in a gold entity, and which are in annotated documents."""
     is_entity, is_annotated = [np.zeros(0, bool)], [np.zeros(0, bool)]
     for document in documents:
         spans = spans_from_entities(document, gold.get(document.id, ())).spans
-        for sentence, of in zip(document.sentences, spans, strict=True):
+        for sentence, in_sentence in zip(document.sentences, spans, strict=True):
             flags = np.zeros(len(sentence.tokens), bool)
-            for span in of:
+            for span in in_sentence:
                 flags[span.start : span.end] = True
             is_entity.append(flags)
             is_annotated.append(np.full(len(flags), document.id in gold))

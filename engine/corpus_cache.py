@@ -1,7 +1,7 @@
-"""Read text as one file of arrays, so that a large project opens without tokenizing again.
+"""Cache text that was read, so that a large project opens without tokenizing again.
 
-Only ever a shortcut: a file that is absent, damaged or of another reader is passed over, and the
-originals are read. Nothing in it is unpickled.
+A file that is missing, damaged or made by other code is ignored, and the originals are read.
+Nothing in it is unpickled.
 """
 
 import gc
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.code_version import ENGINE, code_version, sources_of
+from engine.code_version import code_version, sources_of
 from engine.files import written_whole
 from engine.settings import LIMITS
 from engine.text import Corpus, Document, Entity, FileReport, InputError, Sentence
@@ -36,23 +36,23 @@ _Arrays = dict[str, npt.NDArray[Any]]
 
 @cache
 def reader_version() -> str:
-    """Return a hash of the code that reads text; what other code read does not count."""
+    """Return a hash of the code that reads text, so that text read by other code is not used."""
     return code_version(_reader_sources(), _LIBRARIES, LIMITS)
 
 
 def _reader_sources() -> dict[str, bytes]:
-    """The readers, and this module, with all that they import."""
-    return sources_of([Path(__file__), *(ENGINE / "formats").glob("*.py")])
+    """Return the readers and this module, with all that they import."""
+    return sources_of([__name__, "engine.formats"])
 
 
 def store_corpora(corpora: Sequence[Corpus], path: Path) -> None:
-    """Write the corpora; when there is no room they are left out, as they can be read again."""
+    """Write the corpora. Without room on disk nothing is written: they can be read again."""
     with suppress(InputError), written_whole(path, is_synced=False) as out:
         np.savez(out, allow_pickle=False, **_to_arrays(corpora))
 
 
 def load_corpora(path: Path) -> list[Corpus] | None:
-    """Return the corpora stored at `path`, or None when the originals have to be read."""
+    """Return the corpora stored at `path`; None if the originals have to be read."""
     try:
         with _stored(path) as stored, without_collection():
             return _from_arrays({name: stored[name] for name in stored.files})
@@ -64,14 +64,14 @@ def load_ids(path: Path) -> list[list[str]] | None:
     """Return only the document ids of stored corpora."""
     try:
         with _stored(path) as stored:
-            return [[str(id) for id in of] for of in _unpacked(stored["ids"])]
+            return [[str(id) for id in ids] for ids in _unpacked(stored["ids"])]
     except _DAMAGE:
         return None
 
 
 @contextmanager
 def _stored(path: Path) -> Iterator[Any]:
-    # Opened here: numpy leaves a file open whose end is missing.
+    # Opened here, because numpy does not close a file that is cut short.
     with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as stored:
         yield stored
 
@@ -84,7 +84,7 @@ def _to_arrays(corpora: Sequence[Corpus]) -> _Arrays:
     sentences = [sentence for document in documents for sentence in document.sentences]
     numbers: dict[str, int] = {}
     tokens = [numbers.setdefault(token, len(numbers)) for s in sentences for token in s.tokens]
-    # JSON can hold half a surrogate pair, and so can a text that was read from it.
+    # JSON can contain lone surrogates, and so can a text that was read from it.
     text = "".join(document.text for document in documents).encode("utf-8", "surrogatepass")
     return {
         "about": _packed([_about(corpus) for corpus in corpora]),
@@ -103,10 +103,10 @@ def _to_arrays(corpora: Sequence[Corpus]) -> _Arrays:
 
 def _from_arrays(arrays: _Arrays) -> list[Corpus]:
     ids = _unpacked(arrays["ids"])
-    documents = _documents(arrays, [id for of in ids for id in of])
+    documents = _documents(arrays, [id for in_corpus in ids for id in in_corpus])
     corpora = []
-    for about, of in zip(_unpacked(arrays["about"]), ids, strict=True):
-        corpora.append(_from_about(about, tuple(next(documents) for _ in of)))
+    for about, in_corpus in zip(_unpacked(arrays["about"]), ids, strict=True):
+        corpora.append(_from_about(about, tuple(next(documents) for _ in in_corpus)))
     if next(documents, None) is not None:
         raise ValueError("more documents than ids")
     return corpora
@@ -131,7 +131,7 @@ def _documents(arrays: _Arrays, ids: Sequence[str]) -> Iterator[Document]:
 
 
 def _sentences(arrays: _Arrays) -> Iterator[tuple[int, int, tuple[str, ...], tuple[int, ...]]]:
-    # Interned as the tokenizer does it: one copy of each distinct token.
+    # Interned, as the tokenizer does: one copy of each distinct token.
     vocabulary = [sys.intern(token) for token in _unpacked(arrays["vocabulary"])]
     tokens = [vocabulary[number] for number in arrays["tokens"].tolist()]
     starts = arrays["starts"].tolist()
@@ -147,15 +147,17 @@ def _sentences(arrays: _Arrays) -> Iterator[tuple[int, int, tuple[str, ...], tup
 def _about(corpus: Corpus) -> dict[str, Any]:
     return {
         "files": [asdict(report) for report in corpus.files],
-        "entities": {id: [_ENTITY(entity) for entity in of] for id, of in corpus.entities.items()},
+        "entities": {
+            id: [_ENTITY(entity) for entity in entities] for id, entities in corpus.entities.items()
+        },
     }
 
 
 def _from_about(about: dict[str, Any], documents: tuple[Document, ...]) -> Corpus:
     return Corpus(
         documents,
-        {id: tuple(Entity(*entity) for entity in of) for id, of in about["entities"].items()},
-        tuple(FileReport(**{**of, "notes": tuple(of["notes"])}) for of in about["files"]),
+        {id: tuple(Entity(*row) for row in rows) for id, rows in about["entities"].items()},
+        tuple(FileReport(**{**file, "notes": tuple(file["notes"])}) for file in about["files"]),
     )
 
 
@@ -173,7 +175,7 @@ def _unpacked(array: npt.NDArray[np.uint8]) -> Any:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Many small objects are made and none is dropped; looking for garbage takes long."""
+    """Pause garbage collection while many small objects are made and none is dropped."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,7 @@
-"""A person's decisions override distant labels: accepted spans are labeled, rejected ones are not.
+"""Apply a person's decisions to distant labels: accepted spans are labeled, rejected ones not.
 
-Decisions train, they never score: what a person accepted is a label like the dictionary's, and
-what they rejected is the one kind of negative that is known.
+Decisions are used for training, never for scores: an accepted span is a label like those of the
+dictionaries, and a rejected span is the only kind of known negative.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ def correct_labels(
 ) -> CorrectedLabels:
     """Return the labels with the decisions applied.
 
-    Rejecting says "this is no Disease": tokens that the dictionary gives another type keep it.
-    Where both were said of a token (a boundary was moved), what was accepted holds.
+    Rejecting means "this is not a Disease": tokens that a dictionary labels as another type keep
+    it. If a token was both accepted and rejected (a boundary was moved), it counts as accepted.
     """
     values = labels.labels.copy()
     is_negative = np.zeros(len(values), bool)
@@ -55,18 +55,18 @@ def correct_labels(
 def _tokens_of(
     documents: Sequence[Document], labels: DistantLabels, entities: EntitiesByDocument
 ) -> list[tuple[npt.NDArray[np.int64], str]]:
-    """The flat token indices under each entity, with its type."""
-    found = []
-    first = 0  # sentence of the document, among all
+    """Return the token indices (over all sentences) and the type of each entity."""
+    entity_tokens = []
+    first = 0  # number of the document's first sentence in the corpus
     for document in documents:
-        # One at a time: two decisions may overlap, and none is dropped for another.
+        # One at a time, because overlapping decisions must not drop each other.
         for entity in entities.get(document.id, ()):
             by_sentence = spans_from_entities(document, [entity]).spans
             for i, spans in enumerate(by_sentence):
                 for span in spans:
-                    found.append((_flat(labels, first + i, span), span.entity_type))
+                    entity_tokens.append((_flat(labels, first + i, span), span.entity_type))
         first += len(document.sentences)
-    return found
+    return entity_tokens
 
 
 def _flat(labels: DistantLabels, sentence: int, span: Span) -> npt.NDArray[np.int64]:

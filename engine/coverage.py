@@ -1,4 +1,4 @@
-"""Distant labels become figures: how much of the text the dictionaries reach.
+"""Measure how much of the text the dictionaries label.
 
 Coverage is not recall: it says how much was labeled, not how much should have been.
 """
@@ -54,12 +54,12 @@ def measure_coverage(labels: DistantLabels) -> Coverage:
 
 
 def coverage_by_type(labels: DistantLabels) -> pd.DataFrame:
-    """Return one row a type: phrases, phrases used, matches, tokens labeled, sentences."""
+    """Return one row per type: phrases, phrases used, matches, tokens labeled, sentences."""
     return _coverage_by(labels, "entity_type", list(labels.types))
 
 
 def coverage_by_dictionary(labels: DistantLabels) -> pd.DataFrame:
-    """Return one row a dictionary; a match that several dictionaries explain counts for each.
+    """Return one row per dictionary; a match that several dictionaries explain counts for each.
 
     `only_here` counts the matches that no other dictionary explains.
     """
@@ -67,7 +67,7 @@ def coverage_by_dictionary(labels: DistantLabels) -> pd.DataFrame:
 
 
 def coverage_along(labels: DistantLabels, bins: int = 20) -> pd.DataFrame:
-    """Return coverage in equal stretches of the corpus, to show files that are labeled unevenly."""
+    """Return coverage in equal stretches of the corpus, to show parts with few labels."""
     count = len(labels.bounds) - 1
     edges = np.unique(np.linspace(0, count, bins + 1).astype(int))
     matched = np.zeros(count, dtype=bool)
@@ -96,7 +96,7 @@ def matches_per_sentence(labels: DistantLabels, most: int = 6) -> pd.DataFrame:
 
 
 def phrase_usage(labels: DistantLabels) -> pd.DataFrame:
-    """Return every phrase with its matches and the matches it lost, most used first."""
+    """Return every phrase with its number of matches and of lost matches, most used first."""
     table = labels.phrases.copy()
     table["matches"] = _count(credits(labels)["phrase"], len(table))
     lost = labels.matches[labels.matches["outcome"] > SAME_TYPE]

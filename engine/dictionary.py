@@ -1,4 +1,4 @@
-"""A dictionary is a named list of phrases with entity types, identified by its content."""
+"""The dictionary: a named list of phrases with entity types, identified by its content."""
 
 import hashlib
 from collections import Counter
@@ -12,24 +12,24 @@ _FINGERPRINT_LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """What to look for in the text, and what it is."""
+    """Words to look for in the text, and their entity type."""
 
     text: str  # as in the file, white space trimmed
     entity_type: str
     canonical_id: str = ""
-    line: int = 0  # 1-based line in its file, 0 when made elsewhere
+    line: int = 0  # 1-based line in its file, 0 if it has none
 
 
 @dataclass(frozen=True, slots=True)
 class Dictionary:
-    """Phrases from one file, and how they are to be matched."""
+    """The phrases of one file, and how to match them."""
 
     name: str
     phrases: tuple[Phrase, ...]
-    match: MatchOptions | None = None  # None = the project's choice
+    match: MatchOptions | None = None  # None: the project's options
     priority: int = 0  # higher wins a conflict
     is_enabled: bool = True
-    muted: frozenset[tuple[str, str]] = frozenset()  # (phrase text, type) that match nothing
+    muted: frozenset[tuple[str, str]] = frozenset()  # (phrase text, type) pairs that match nothing
     notes: tuple[str, ...] = ()  # what the reader fixed or skipped
 
     @property
@@ -38,11 +38,11 @@ class Dictionary:
 
     @property
     def fingerprint(self) -> str:
-        """A short hash of all that changes what matches, and of nothing else.
+        """A short hash of everything that affects matching, and of nothing else.
 
         The dictionary's name and notes, the order of its phrases and their lines do not count.
         """
-        # ascii() quotes, so ("a b", "c") and ("a", "b c") differ, and half a surrogate is no fault.
+        # ascii() quotes, so ("a b", "c") and ("a", "b c") differ; it also accepts lone surrogates.
         lines = sorted({ascii((p.text, p.entity_type, p.canonical_id)) for p in self.phrases})
         options = (self.match, self.priority, self.is_enabled, sorted(self.muted))
         lines.append(ascii(options))
@@ -50,7 +50,7 @@ class Dictionary:
 
 
 def fingerprint(dictionaries: Iterable[Dictionary]) -> str:
-    """Return one short hash for several dictionaries, whatever their order."""
+    """Return one short hash of several dictionaries, independent of their order."""
     parts = sorted(dictionary.fingerprint for dictionary in dictionaries)
     return _short_hash(parts)
 
@@ -60,7 +60,7 @@ def _short_hash(lines: Iterable[str]) -> str:
 
 
 def active_phrases(dictionary: Dictionary) -> Iterator[Phrase]:
-    """Yield the phrases that may match: none of a disabled dictionary, and no muted ones."""
+    """Yield the phrases that can match: no muted ones, and none of a disabled dictionary."""
     if not dictionary.is_enabled:
         return
     for phrase in dictionary.phrases:
@@ -68,51 +68,15 @@ def active_phrases(dictionary: Dictionary) -> Iterator[Phrase]:
             yield phrase
 
 
-def mute(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> Dictionary:
-    """Return the dictionary with these (phrase text, type) pairs matching nothing.
-
-    Pairs that it does not hold are left out, so one list can be applied to many dictionaries.
-    """
-    held = {(phrase.text, phrase.entity_type) for phrase in dictionary.phrases}
-    return replace(dictionary, muted=dictionary.muted | held.intersection(phrases))
-
-
-def unmute(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> Dictionary:
-    """Return the dictionary with these (phrase text, type) pairs matching again."""
-    return replace(dictionary, muted=dictionary.muted.difference(phrases))
-
-
-def relabel(dictionary: Dictionary, phrase_text: str, old_type: str, new_type: str) -> Dictionary:
-    """Return the dictionary with one phrase moved to another type, where it is not muted.
-
-    A phrase that the new type holds already is not kept twice; a dictionary that does not hold
-    the phrase under its old type comes back as it is.
-    """
-    if not new_type.strip():
-        raise ValueError(f'the new type of "{phrase_text}" must not be empty')
-    source, target = (phrase_text, old_type), (phrase_text, new_type)
-    held = {(phrase.text, phrase.entity_type) for phrase in dictionary.phrases}
-    if source not in held or source == target:
-        return dictionary
-    phrases = [
-        replace(phrase, entity_type=new_type)
-        if (phrase.text, phrase.entity_type) == source
-        else phrase
-        for phrase in dictionary.phrases
-        if target not in held or (phrase.text, phrase.entity_type) != source
-    ]
-    return replace(dictionary, phrases=tuple(phrases), muted=dictionary.muted - {source, target})
-
-
 def first_share(dictionary: Dictionary, percent: float) -> Dictionary:
-    """Return the first `percent` of each type's phrases, as the benchmark's smaller dictionaries.
+    """Return the first `percent` of each type's phrases, as in the benchmark's small dictionaries.
 
-    A type of n phrases keeps its first int(percent / 100 * n) + 1, never more than n.
+    A type with n phrases keeps its first int(percent / 100 * n) + 1, never more than n.
     """
     if not 0 <= percent <= 100:
         raise ValueError(f"percent must be in [0, 100], got {percent}")
     sizes = Counter(phrase.entity_type for phrase in dictionary.phrases)
-    # Multiplied before it is divided: 0.29 * 100 is 28.999… and would lose a phrase.
+    # Multiply before dividing: 0.29 * 100 is 28.999… and would lose a phrase.
     room = {name: int(percent * size / 100) + 1 for name, size in sizes.items()}
     kept = []
     for phrase in dictionary.phrases:

@@ -1,7 +1,7 @@
-"""Files of phrases become dictionaries; what was skipped, dropped or assumed is noted.
+"""Read files of phrases into dictionaries, and note what was skipped, dropped or assumed.
 
-White space is the one thing mended without a note: around a phrase or a type it is removed, and
-inside them a run of it becomes one space.
+Only white space is corrected without a note: it is removed around a phrase or a type, and a run of
+it inside becomes one space.
 """
 
 import re
@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from engine.archives import unzip
 from engine.dictionary import Dictionary, Phrase
+from engine.dictionary_editing import with_own_names
 from engine.dictionary_layouts import Content, Skip, make_phrase, read_columns, read_text
 from engine.dictionary_records import read_json
 from engine.files import SourceFile, is_zip
@@ -38,19 +39,16 @@ def read_dictionaries(
     options: ReadOptions = _DEFAULT_OPTIONS,
     entity_type: str | None = None,
 ) -> list[Dictionary]:
-    """Return a dictionary for each file, archives opened, each under a name of its own."""
+    """Return one dictionary per file, archives unpacked, each with a unique name."""
     dictionaries: list[Dictionary] = []
-    names: set[str] = set()
     for file in files:
         members, skipped = _members(file)
         for member in members:
             dictionary = read_dictionary(member, options, entity_type)
-            name = _unused(dictionary.name, names)
-            names.add(name)
             notes = (*dictionary.notes, *skipped)
-            skipped = ()  # said once, on the archive's first dictionary
-            dictionaries.append(replace(dictionary, name=name, notes=notes))
-    return dictionaries
+            skipped = ()  # noted once, on the archive's first dictionary
+            dictionaries.append(replace(dictionary, notes=notes))
+    return with_own_names(dictionaries)
 
 
 def read_dictionary(
@@ -60,8 +58,8 @@ def read_dictionary(
 ) -> Dictionary:
     """Return the phrases of one file: .txt, .csv, .tsv, .json or .jsonl.
 
-    `entity_type` is the type of every phrase that the file gives none. Without it a plain list
-    of phrases takes its file's name, and any other file must name the types itself.
+    `entity_type` is for phrases that have no type in the file. Without it, the type of a plain
+    list is its file's name, and any other file must name the types itself.
     """
     if entity_type is not None:
         entity_type = " ".join(entity_type.split())
@@ -79,8 +77,8 @@ def read_dictionary(
         raise InputError(_unlabeled_message(file.name, content, unlabeled), fix="entity_type")
     phrases, skips = _sift(_filled(items, entity_type) if unlabeled else items)
     if not phrases:
-        found = ", ".join(_skip_notes(skips, 0)) or content.blank
-        raise InputError(f"{file.name} holds no phrases: {found}. Nothing was added")
+        held = ", ".join(_skip_notes(skips, 0)) or content.blank
+        raise InputError(f"{file.name} holds no phrases: {held}. Nothing was added")
     notes = [*content.notes, *_skip_notes(skips, len(phrases)), *_type_notes(phrases)]
     if unlabeled:
         notes.append(f"{_counted(len(unlabeled), 'phrase')} had no label; took {entity_type}")
@@ -91,7 +89,7 @@ def read_dictionary(
 
 
 def _members(file: SourceFile) -> tuple[list[SourceFile], tuple[str, ...]]:
-    """The dictionaries in an archive and a note on each other file; a plain file is itself."""
+    """Return the dictionaries in an archive and a note per other file; or the file itself."""
     if not is_zip(file):
         return [file], ()
     members = unzip(file)
@@ -102,14 +100,6 @@ def _members(file: SourceFile) -> tuple[list[SourceFile], tuple[str, ...]]:
     return readable, tuple(f'"{name}" in {file.name} left out: no dictionary' for name in others)
 
 
-def _unused(name: str, names: set[str]) -> str:
-    number, candidate = 1, name
-    while candidate in names:
-        number += 1
-        candidate = f"{name}~{number}"
-    return candidate
-
-
 def _list_type(file: SourceFile, entity_type: str | None) -> str:
     name = " ".join((entity_type or file.stem).split())
     if not name:
@@ -117,14 +107,14 @@ def _list_type(file: SourceFile, entity_type: str | None) -> str:
     return name
 
 
-# ---- what is kept ---------------------------------------------------------------------------
+# ---- which phrases are kept -----------------------------------------------------------------
 
 _DUPLICATE = ("duplicate phrase", "removed")
 _Tally = dict[tuple[str, str], list[int]]  # (noun, why) -> [how many, the first one's line]
 
 
 def _sift(items: Iterable[Phrase | Skip]) -> tuple[list[Phrase], _Tally]:
-    """Return the phrases to keep, each once, and a tally of the rest."""
+    """Return the phrases to keep, each once, and count the rest."""
     kept: list[Phrase] = []
     tally: _Tally = {}
     seen: defaultdict[str, dict[str, str]] = defaultdict(dict)  # type -> text -> canonical id
@@ -145,7 +135,7 @@ def _fault(phrase: Phrase, seen: dict[str, str]) -> Skip | None:
         if phrase.canonical_id not in ("", seen[phrase.text]):
             return Skip("duplicate phrase", "with another canonical_id removed", phrase.line)
         return Skip(*_DUPLICATE, phrase.line)
-    # Printable text has no control characters, and asking is quicker than the search.
+    # Printable text has no control characters, and this test is faster than the search.
     if not phrase.text.isprintable() and _CONTROL.search(phrase.text):
         return Skip("phrase", "with control characters left out", phrase.line)
     return None
@@ -162,7 +152,7 @@ def _filled(items: Iterable[Phrase | Skip], entity_type: str | None) -> Iterator
         yield item
 
 
-# ---- what is said ---------------------------------------------------------------------------
+# ---- messages and notes ---------------------------------------------------------------------
 
 
 def _unlabeled_message(name: str, content: Content, unlabeled: list[Phrase | Skip]) -> str:
@@ -193,7 +183,7 @@ def _type_notes(phrases: Iterable[Phrase]) -> Iterator[str]:
 
 
 def _counted(count: int, noun: str) -> str:
-    """Return the count with its noun, as people write it.
+    """Return the count with its noun.
 
     >>> _counted(1, "phrase"), _counted(2000, "phrase")
     ('1 phrase', '2,000 phrases')

@@ -1,4 +1,4 @@
-"""Lines and columns become phrases and counted skips, in the file's order."""
+"""Read lines and columns of a file into phrases, and name what is skipped, in order."""
 
 import io
 import sys
@@ -25,7 +25,7 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Something in a file that makes no phrase; the note reads "3 {noun}s {why}"."""
+    """Something in a file that is not a phrase; the note reads "3 {noun}s {why}"."""
 
     noun: str
     why: str
@@ -34,29 +34,29 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file holds, before its phrases are checked; a phrase may lack its type still."""
+    """The content of a file before its phrases are checked; a phrase may still lack a type."""
 
     items: Iterable[Phrase | Skip]
     notes: tuple[str, ...] = ()
     match: MatchOptions | None = None
-    is_list: bool = False  # nothing but phrases, given the type for lists
-    layout: str = ""  # "has the columns term, source": for the message when labels are missing
+    is_list: bool = False  # only phrases, which get the type for lists
+    layout: str = ""  # "has the columns term, source", for the message about missing labels
     remedy: str = ""  # "add a label column"
-    blank: str = "only empty lines"  # what the file holds when it holds no phrase
-    has_labels: bool = True  # a place for labels is there, so a missing one has a line to name
+    blank: str = "only empty lines"  # what to call the content when there is no phrase
+    has_labels: bool = True  # labels have a place in the file, so a missing one has a line
 
 
 def make_phrase(text: str, entity_type: str, line: int, canonical_id: str = "") -> Phrase:
-    """Return a phrase with its white space in order; types are interned, as they repeat."""
+    """Return a phrase with white space tidied; types are interned because they repeat."""
     name = sys.intern(" ".join(entity_type.split()))
     return Phrase(" ".join(text.split()), name, canonical_id.strip(), line)
 
 
-# ---- one phrase a line ----------------------------------------------------------------------
+# ---- one phrase per line --------------------------------------------------------------------
 
 
 def read_text(file: SourceFile, options: ReadOptions, list_type: str) -> Content:
-    """Return one phrase a line, or two columns when most lines hold a tab."""
+    """Return one phrase per line, or two columns if most lines contain a tab."""
     decoded = decode(file, options.encoding)
     text = decoded.text.removeprefix("\ufeff")
     if "\t" in text and (content := _tabbed(file.name, text, options, list_type)):
@@ -75,14 +75,14 @@ def _phrase_lines(text: str, list_type: str) -> Iterator[Phrase | Skip]:
 
 
 def _tabbed(name: str, text: str, options: ReadOptions, list_type: str) -> Content | None:
-    """AutoNER and INCEpTION keep two columns in .txt files, without quotes."""
+    """Read tab-separated columns without quotes, as AutoNER and INCEpTION write to .txt files."""
     numbered = enumerate(io.StringIO(text, newline=None), start=1)
     lines = [Row(number, tuple(line.strip().split("\t"))) for number, line in numbered]
     comments = [row for row in lines if row.cells[0].startswith("#")]
     rows = [row for row in lines if row.cells[0] and not row.cells[0].startswith("#")]
     widths = Counter(len(row.cells) for row in rows)
     if widths[1] * 2 >= len(rows):
-        return None  # tabs here are stray white space
+        return None  # the tabs are only white space
     width = widths.most_common(1)[0][0]
     odd = [row for row in rows if len(row.cells) != width]
     if odd and not options.skip_bad_lines:
@@ -133,11 +133,11 @@ def _one_column(rows: Sequence[Row], list_type: str) -> Content:
 
 def _has_header(rows: Sequence[Row]) -> bool:
     header = rows[0].cells
-    found = [find_column(header, TERM_COLUMNS), find_column(header, LABEL_COLUMNS)]
-    columns = [column for column in found if column is not None]
+    known = [find_column(header, TERM_COLUMNS), find_column(header, LABEL_COLUMNS)]
+    columns = [column for column in known if column is not None]
     if len(columns) != 1:
         return bool(columns)
-    # One known name may be chance: "Acme,Entity" is no header where "Entity" is every row's type.
+    # One known name may be a coincidence: in "Acme,Entity", "Entity" can be every row's type.
     [column] = columns
     return all(row.cells[column] != header[column] for row in rows[1:])
 
@@ -174,7 +174,7 @@ def _column(rows: Sequence[Row], column: int | None) -> list[str]:
 
 
 def match_from_cells(cells: Sequence[str]) -> tuple[MatchOptions | None, tuple[str, ...]]:
-    """What a case_sensitive column asks for, when it asks the same of all phrases."""
+    """Return the options of a case_sensitive column, if all its rows agree, and notes."""
     answers = {_TRUTH.get(cell.strip().lower()) for cell in cells}
     if answers == {True}:
         return MATCH_PRESETS["strict"], ()
@@ -186,7 +186,7 @@ def match_from_cells(cells: Sequence[str]) -> tuple[MatchOptions | None, tuple[s
 
 
 def _two_columns(name: str, rows: Sequence[Row]) -> Content:
-    """Two columns without a header: the types are the few values, the phrases the many."""
+    """Read two columns without a header: types are the column with few distinct values."""
     values = [{row.cells[i].strip() for row in rows} for i in (0, 1)]
     label = 0 if len(values[0]) < len(values[1]) else 1
     few, many = values[label], values[1 - label]

@@ -1,4 +1,4 @@
-"""JSON becomes phrases and counted skips: lists by type, records with a term, spaCy's patterns."""
+"""Read JSON dictionaries: lists of phrases by type, records with a term, or spaCy patterns."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -24,7 +24,7 @@ _KNOWN_FIELDS = frozenset((*TERM_COLUMNS, *LABEL_COLUMNS, *ID_COLUMNS, *CASE_COL
 
 
 def read_json(file: SourceFile, options: ReadOptions, list_type: str) -> Content:
-    """Return the phrases of {"Type": [...]}, of records with a term, or of spaCy's patterns."""
+    """Return the phrases of {"Type": [...]}, of records with a term, or of spaCy patterns."""
     records = read_records(file, options)
     flat = [_lowered(r.value) for r in records.items if _is_flat(r.value)]
     fields = sorted({key for record in flat for key in record})
@@ -46,7 +46,7 @@ def read_json(file: SourceFile, options: ReadOptions, list_type: str) -> Content
 
 
 def _is_flat(value: object) -> bool:
-    """Whether this is one phrase's record; otherwise each key is a type with a list of phrases."""
+    """Return whether this is a record of one phrase, not lists of phrases by type."""
     return isinstance(value, dict) and not all(isinstance(item, list) for item in value.values())
 
 
@@ -73,7 +73,7 @@ def _from_value(record: Record) -> Iterator[Phrase | Skip]:
 
 
 def _from_listed(phrase: object, entity_type: str) -> Phrase | Skip:
-    # A list in a mapping has no line of its own, so 0.
+    # A list inside a mapping has no line number.
     if isinstance(phrase, str):
         return make_phrase(phrase, entity_type, 0)
     return Skip("value", "without text left out", 0)
@@ -93,7 +93,7 @@ def _from_fields(fields: dict[str, Any], line: int) -> Phrase | Skip:
 
 
 def _joined(tokens: list[Any]) -> str | None:
-    """The phrase that a spaCy token pattern spells out, or None when it asks for more."""
+    """Return the phrase that a spaCy token pattern spells out; None if it is not plain text."""
     words = []
     for token in tokens:
         if not isinstance(token, dict) or len(token) != 1:

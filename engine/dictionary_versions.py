@@ -1,10 +1,10 @@
-"""Versions of a project's dictionaries: a row and a file each, phrases by column, never changed."""
+"""Store every version of a project's dictionaries as a row and a file that never change."""
 
 import hashlib
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,38 +12,38 @@ from typing import Any, NamedTuple
 from engine import project_store as store
 from engine.corpus_cache import without_collection
 from engine.dictionary import Dictionary, Phrase, fingerprint
+from engine.dictionary_editing import join
 from engine.files import written_whole
-from engine.formats.ids import unique_ids
 from engine.settings import MatchOptions
 from engine.text import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class DictionaryVersion:
-    """One state of all dictionaries of a project, and why it was saved."""
+    """One saved state of all dictionaries of a project, and what was changed."""
 
     version: int  # 1, 2, …
     saved_at: datetime
     reason: str
     phrases: int
-    key: str  # fingerprint of what matches
+    key: str  # fingerprint of what can match
 
 
 class Content(NamedTuple):
-    """What a version holds, in short; 0 and "" when there is none."""
+    """The identity of a version's content; 0 and "" if there is no version."""
 
     version: int = 0
     key: str = ""
-    sha256: str = ""  # of the whole content; changes with names and notes, too
+    sha256: str = ""  # of the whole content, names and notes included
 
 
 def latest(db: sqlite3.Connection) -> Content:
-    """Return the version in use."""
+    """Return the identity of the latest version."""
     return content_of(db, None)
 
 
 def content_of(db: sqlite3.Connection, version: int | None) -> Content:
-    """Return what a version holds, the one in use for None."""
+    """Return the identity of a version's content; of the latest one for None."""
     row = db.execute(
         "SELECT version, key, sha256 FROM dictionary_versions WHERE version = ? OR ? IS NULL "
         "ORDER BY version DESC LIMIT 1",
@@ -65,7 +65,7 @@ def history(db: sqlite3.Connection) -> list[DictionaryVersion]:
 
 
 def load(folder: Path, version: int) -> list[Dictionary]:
-    """Return the dictionaries of a version; none of version 0."""
+    """Return the dictionaries of a version; version 0 has none."""
     if version == 0:
         return []
     with store.reading(folder) as db:
@@ -89,32 +89,34 @@ def load(folder: Path, version: int) -> list[Dictionary]:
 def save(
     folder: Path, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None = None
 ) -> int:
-    """Store the whole set as a new version and return its number; the same set: the same one.
+    """Store the whole set as a new version and return its number; an equal set keeps the number.
 
-    When `based_on` is not the latest version any more, InputError.
+    Raises InputError if `based_on` is no longer the latest version.
     """
     version = _save(folder, dictionaries, reason, based_on)
     if version is None:
         raise InputError(
             f"the dictionaries were changed elsewhere since version {based_on}, which this change "
-            "was made to. Look at the latest version, then make the change again"
+            "is based on. Look at the latest version, then make the change again"
         )
     return version
 
 
-def add(folder: Path, read: Sequence[Dictionary]) -> list[Dictionary]:
-    """Add dictionaries to the set as a new version and return them under their names in it.
+def add(folder: Path, new: Sequence[Dictionary], *, is_replacing: bool = False) -> list[Dictionary]:
+    """Join dictionaries to the set as a new version and return them as they are in it.
 
-    What another process saves meanwhile is kept: the set is made again from that.
+    If another process saves in the meantime, the join is repeated on what it saved.
     """
     while True:
         with store.reading(folder) as db:
             version = latest(db).version
         held = load(folder, version)
-        names = unique_ids(dictionary.name for dictionary in (*held, *read))[0][len(held) :]
-        new = [replace(d, name=name) for d, name in zip(read, names, strict=True)]
-        if _save(folder, [*held, *new], f"Added {', '.join(names)}", version) is not None:
-            return new
+        whole = join(held, new, is_replacing=is_replacing)
+        untouched = set(map(id, held))
+        added = [dictionary for dictionary in whole if id(dictionary) not in untouched]
+        names = ", ".join(dictionary.name for dictionary in added)
+        if _save(folder, whole, f"Added {names}", version) is not None:
+            return added
 
 
 def _save(
@@ -130,7 +132,7 @@ def _save(
         if last.version and last.sha256 == content:
             return last.version
         version = last.version + 1
-        # A file without a row is no version: whoever comes next writes over it.
+        # A file without a row is not a version: the next save overwrites it.
         with written_whole(_path(folder, version)) as out:
             out.write(data)
         row = (version, store.now(), reason[:500], len(dictionaries), phrases, key, content)
@@ -147,7 +149,7 @@ def _path(folder: Path, version: int) -> Path:
 
 
 def _packed(dictionaries: Sequence[Dictionary]) -> bytes:
-    """Phrases by column: a third of the size of an object each, and quick to read."""
+    """Write phrases by column: a third of the size of one object per phrase, and fast to read."""
     return json.dumps([_to_json(dictionary) for dictionary in dictionaries]).encode()
 
 

@@ -1,4 +1,4 @@
-"""Dictionaries and sentences become distant labels: one class per token, 0 = unlabeled."""
+"""Label text with dictionaries: one class per token, 0 for unlabeled, and every match behind it."""
 
 import gc
 import multiprocessing
@@ -29,15 +29,15 @@ class DistantLabels:
     types: tuple[str, ...]  # class i is types[i - 1]
     labels: npt.NDArray[np.int16]  # (tokens,)
     bounds: npt.NDArray[np.int64]  # (sentences + 1,): sentence i is labels[bounds[i]:bounds[i+1]]
-    # One row a match, kept or lost: sentence, start, end (token indices), type (class), phrase
+    # One row per match, kept or lost: sentence, start, end (token indices), type (class), phrase
     # (row of `phrases`), outcome (see resolution.OUTCOMES), winner (row of `matches`, or -1).
     matches: pd.DataFrame
     also: pd.DataFrame  # match, phrase: further phrases with the same tokens and type
     phrases: pd.DataFrame  # phrase, entity_type, canonical_id, dictionary
-    # sentence, start, end, phrase: what would match here, but for a longer phrase of its own type
-    # that begins at the same token. With the matches, all that was found.
+    # sentence, start, end, phrase: phrases that do not match because a longer phrase of their type
+    # begins at the same token. Together with the matches, every occurrence of a phrase.
     shorter: pd.DataFrame
-    dictionaries: tuple[str, ...] = ()  # all names, those with nothing active included
+    dictionaries: tuple[str, ...] = ()  # all names, also of dictionaries without an active phrase
 
     @property
     def kept(self) -> pd.DataFrame:
@@ -48,7 +48,7 @@ class DistantLabels:
         return self.labels[self.bounds[i] : self.bounds[i + 1]]
 
     def spans(self) -> list[list[Span]]:
-        """Return the kept matches as spans, one list a sentence."""
+        """Return the kept matches as spans, one list per sentence."""
         spans: list[list[Span]] = [[] for _ in range(len(self.bounds) - 1)]
         kept = self.kept
         for i, start, end, type_number in zip(
@@ -79,7 +79,7 @@ def label(
     }
     tokens = [(s.tokens, d.tokens_given) for d in documents for s in d.sentences]
     bounds = np.zeros(len(tokens) + 1, dtype=np.int64)
-    np.cumsum([len(of) for of, _ in tokens], out=bounds[1:])
+    np.cumsum([len(sentence) for sentence, _ in tokens], out=bounds[1:])
     chunks = _chunks(bounds)
     parts = []
     for part, (first, last) in zip(_run(resolvers, tokens, chunks, workers), chunks, strict=True):
@@ -102,7 +102,7 @@ def label(
 def dictionary_entities(
     labels: DistantLabels, documents: Sequence[Document]
 ) -> Mapping[str, tuple[Entity, ...]]:
-    """Return the kept matches as entities by document, with the phrase that each came from."""
+    """Return the kept matches as entities by document, each with its phrase."""
     sentences = [sentence for document in documents for sentence in document.sentences]
     entities: dict[str, list[Entity]] = {document.id: [] for document in documents}
     kept = labels.kept
@@ -128,7 +128,7 @@ def dictionary_entities(
                 canonical_id=canonical_id,
             )
         )
-    return {id: tuple(of) for id, of in entities.items()}
+    return {id: tuple(in_document) for id, in_document in entities.items()}
 
 
 def conflicts(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.DataFrame:
@@ -152,7 +152,7 @@ def conflicts(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.DataFr
 
 
 def credits(labels: DistantLabels) -> pd.DataFrame:
-    """Return (match, phrase) for every kept match and every phrase that accounts for it."""
+    """Return (match, phrase) for every kept match and every phrase that explains it."""
     kept = labels.kept
     first = pd.DataFrame({"match": kept.index, "phrase": kept["phrase"].to_numpy()})
     others = labels.also[labels.also["match"].isin(kept.index)]
@@ -160,7 +160,7 @@ def credits(labels: DistantLabels) -> pd.DataFrame:
 
 
 def _sources(labels: DistantLabels) -> list[str]:
-    """The dictionaries behind each kept match, by name."""
+    """Return the names of the dictionaries behind each kept match."""
     names = labels.phrases["dictionary"].to_numpy()
     kept = labels.kept
     sources = dict(zip(kept.index, names[kept["phrase"].to_numpy()], strict=True))
@@ -174,14 +174,14 @@ def _sources(labels: DistantLabels) -> list[str]:
 
 _Resolvers = Mapping[bool, Resolver]
 _Tokens = Sequence[tuple[tuple[str, ...], bool]]
-# Rows of matches, of (match, further phrase), and of shorter phrases, each end to end.
+# Rows of matches, of (match, further phrase) and of shorter phrases, each concatenated.
 Rows = tuple["array[int]", "array[int]", "array[int]"]
-# What forked workers inherit: handing it over through a pipe would cost more than the matching.
+# What forked workers inherit: sending it through a pipe would take longer than the matching.
 _inherited: tuple[_Resolvers, _Tokens] | None = None
 
 
 def _chunks(bounds: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Ranges of sentences with about the same number of tokens each."""
+    """Return ranges of sentences with about the same number of tokens each."""
     if len(bounds) == 1:
         return []
     targets = np.arange(_CHUNK_TOKENS, int(bounds[-1]), _CHUNK_TOKENS)
@@ -198,7 +198,7 @@ def _run(
         return
     global _inherited
     _inherited = (resolvers, tokens)
-    gc.freeze()  # or the first collection in a worker would copy every page of the index
+    gc.freeze()  # otherwise the first collection in a worker copies every page of the index
     try:
         with multiprocessing.get_context("fork").Pool(min(workers, len(chunks))) as pool:
             yield from pool.imap(_match_inherited_chunk, chunks)
@@ -214,15 +214,15 @@ def _match_inherited_chunk(chunk: tuple[int, int]) -> Rows:
 
 def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: tuple[int, int]) -> Rows:
     numbered = zip(range(*chunk), tokens[slice(*chunk)], strict=True)
-    return make_rows((i, resolvers[given].matches(of)) for i, (of, given) in numbered)
+    return make_rows((i, resolvers[given].matches(words)) for i, (words, given) in numbered)
 
 
 # ---- matches as rows ------------------------------------------------------------------------
 
 
 def make_rows(sentences: Iterable[tuple[int, list[Match]]]) -> Rows:
-    """Return the matches of sentences, given with their numbers, as rows for `join_rows`."""
-    # Rows end to end, cut apart later; lists grow faster than arrays, which travel better.
+    """Return the matches of numbered sentences as rows for `join_rows`."""
+    # Rows are concatenated and split later. Lists grow faster; arrays are faster to send.
     rows: list[int] = []
     also: list[int] = []
     shorter: list[int] = []
@@ -242,9 +242,9 @@ def make_rows(sentences: Iterable[tuple[int, list[Match]]]) -> Rows:
 
 
 def join_rows(parts: Iterable[Rows]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return the tables of matches, of further phrases and of shorter ones, the parts end to end.
+    """Return the tables of matches, of further phrases and of shorter ones over all parts.
 
-    Rows that a part counted from its own beginning move along.
+    Row numbers that a part counted from its own beginning are shifted.
     """
     matches, also = [_table((), MATCH_COLUMNS)], [_table((), ALSO_COLUMNS)]
     shorter, shift = [_table((), SHORTER_COLUMNS)], 0
@@ -267,13 +267,13 @@ def _table(rows: Iterable[int], columns: Sequence[str]) -> npt.NDArray[np.int32]
 
 
 def paint(matches: pd.DataFrame, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int16]:
-    """Return one class a token: that of the kept match over it, 0 where there is none."""
+    """Return one class per token: that of the kept match there, 0 without a match."""
     labels = np.zeros(int(bounds[-1]), dtype=np.int16)
     kept = matches[matches["outcome"] == KEPT]
     offsets = bounds[kept["sentence"].to_numpy()]
     starts, ends = offsets + kept["start"].to_numpy(), offsets + kept["end"].to_numpy()
     lengths = ends - starts
-    # Every token of every match at once: starts repeated, plus 0, 1, 2, … within each.
+    # All tokens of all matches at once: repeated starts, plus 0, 1, 2, … within each match.
     within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     labels[np.repeat(starts, lengths) + within] = np.repeat(kept["type"].to_numpy(), lengths)
     return labels

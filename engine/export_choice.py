@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine import jobs
-from engine.distant import dictionary_entities, label
+from engine.distant import dictionary_entities
 from engine.enrichment import KnownPhrases, known_phrases, mark_known
 from engine.formats.contract import WriteOptions
 from engine.job_results import PREDICTIONS, read_entities
 from engine.job_store import fact_of, reading_jobs
 from engine.jobs import Job
-from engine.labels_cache import kept_labels
 from engine.project import Project
+from engine.project_labels import labels_of
 from engine.reviewed import reviewed_entities
 from engine.selection import Selection, select
 from engine.settings import MATCH_PRESETS
@@ -79,11 +79,7 @@ class EntitySets:
     def matched(self) -> EntitiesByDocument:
         """Return what the dictionaries match."""
         project, documents = self.project, self.corpus.documents
-        labels = kept_labels(
-            project.folder,
-            project.labels_key,
-            lambda: label(documents, project.dictionaries(), project.match_preset()),
-        )
+        labels = labels_of(project, documents=lambda: self.corpus.documents)
         return dictionary_entities(labels, documents)
 
     def found(self, job: Job, method: str) -> EntitiesByDocument:

@@ -1,4 +1,4 @@
-"""Tokens become the form in which phrases and text are compared."""
+"""Fold tokens to the form in which phrases and text are compared."""
 
 import unicodedata
 
@@ -14,7 +14,7 @@ _NOT_PLURALS = ("ss", "us", "is")
 
 
 def fold(token: str, options: MatchOptions) -> str:
-    """Return `token` as it is compared, "" for one that is passed over (a hyphen).
+    """Return the token in the form that is compared; "" if it is ignored (a hyphen).
 
     >>> from engine.settings import MATCH_PRESETS
     >>> [fold(t, MATCH_PRESETS["loose"]) for t in ("Sjögren", "Tumors", "-")]
@@ -29,7 +29,7 @@ def fold(token: str, options: MatchOptions) -> str:
     if options.ignore_case:
         token = token.casefold()
         if options.ignore_unicode_form and not token.isascii():
-            token = unicodedata.normalize("NFKC", token)  # folding may take letters apart
+            token = unicodedata.normalize("NFKC", token)  # folding can decompose letters
     if options.ignore_plurals:
         token = singular(token)
     return token
@@ -63,7 +63,7 @@ def is_acronym(phrase: str, longest: int) -> bool:
     >>> is_acronym("IL-2", 4), is_acronym("Aids", 4), is_acronym("2", 4)
     (True, False, False)
     """
-    if phrase.islower():  # nearly always, and said without a look at each letter
+    if phrase.islower():  # the usual case, decided without looking at each letter
         return False
     letters = [c for c in phrase if c.isalpha()]
     return 0 < len(letters) <= longest and all(c.isupper() for c in letters)

@@ -1,4 +1,4 @@
-"""What people judged, here and there, becomes the precision of every set that holds it."""
+"""Estimate the precision of entity sets from the entities that people judged."""
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,11 @@ _COLUMNS = ["name", "judged", "correct", "precision", "low", "high"]
 
 
 def judged_precision(pool: Pool, judgements: Judgements) -> pd.DataFrame:
-    """Return, a row a set, how many of its entities were judged, and how many of those are right.
+    """Return, one row per set, how many of its entities were judged, and how many are right.
 
-    Columns: name, judged, correct, precision (NaN before the first), low, high (Wilson's 95 %).
-    No estimate for all entities unless those judged were drawn at random: doubtful ones are judged
-    first. "Unsure" is no judgement.
+    Columns: name, judged, correct, precision (NaN without judgements), low, high (Wilson's 95 %).
+    This estimates the precision of all entities only if the judged ones were drawn at random:
+    people judge doubtful ones first. "Unsure" does not count as judged.
     """
     verdicts = _verdicts(pool, judgements)
     rows = []
@@ -27,7 +27,7 @@ def judged_precision(pool: Pool, judgements: Judgements) -> pd.DataFrame:
 
 
 def _verdicts(pool: Pool, judgements: Judgements) -> np.ndarray:
-    """For each place 1 (right), 0 (wrong) or -1 (not judged)."""
+    """Return 1 (right), 0 (wrong) or -1 (not judged) per place."""
     verdicts = np.full(len(pool.places), -1)
     number = {id: i for i, id in enumerate(pool.document_ids)}
     touched = {number[place[0]] for place in judgements if place[0] in number}
@@ -35,8 +35,8 @@ def _verdicts(pool: Pool, judgements: Judgements) -> np.ndarray:
     columns = (
         pool.places[name].to_numpy()[rows].tolist() for name in ("document", "start", "end", "type")
     )
-    for row, document, start, end, number_of_type in zip(rows.tolist(), *columns, strict=True):
-        place = (pool.document_ids[document], start, end, pool.types[number_of_type])
+    for row, document, start, end, type_number in zip(rows.tolist(), *columns, strict=True):
+        place = (pool.document_ids[document], start, end, pool.types[type_number])
         judgement = judgements.get(place)
         if judgement is not None and judgement.verdict in ("correct", "wrong"):
             verdicts[row] = judgement.verdict == "correct"

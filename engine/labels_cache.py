@@ -1,7 +1,7 @@
-"""Distant labels as one file of arrays beside the project, so that no text is labeled twice.
+"""Cache distant labels in the project's folder, so that the same text is not labeled twice.
 
-Only ever a shortcut: a file that is absent, damaged or of other code is passed over, and the text
-is labeled. Of many files those used last are kept. Nothing in them is unpickled.
+A file that is missing, damaged or made by other code is ignored, and the text is labeled again.
+Only the files used last are kept. Nothing in them is unpickled.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.code_version import ENGINE, code_version, sources_of
+from engine.code_version import code_version, sources_of
 from engine.corpus_cache import reader_version
 from engine.distant import ALSO_COLUMNS, MATCH_COLUMNS, SHORTER_COLUMNS, DistantLabels, paint
 from engine.files import written_whole
@@ -28,8 +28,8 @@ from engine.resolution import OUTCOMES
 from engine.text import InputError
 
 _FOLDER = "labels"
-_MOST_FILES, _MOST_BYTES = 4, 200_000_000  # of one project; the file used last always stays
-_LEFTOVER_SECONDS = 3600  # nobody takes longer to write one
+_MOST_FILES, _MOST_BYTES = 4, 200_000_000  # per project; the file used last always stays
+_LEFTOVER_SECONDS = 3600  # writing a file never takes longer
 _PHRASE_COLUMNS = ("phrase", "entity_type", "canonical_id", "dictionary")
 _DAMAGE = (
     OSError, ValueError, KeyError, IndexError, TypeError, EOFError, zipfile.BadZipFile,
@@ -41,9 +41,9 @@ _Arrays = dict[str, npt.NDArray[Any]]
 def kept_labels(
     folder: Path, key_of: Callable[[], str], make: Callable[[], DistantLabels]
 ) -> DistantLabels:
-    """Return the labels that a project keeps under its key, else those made now, to be kept.
+    """Return the labels cached under a key; make and cache them if there are none.
 
-    `key_of` is asked before and after: labels of what was changed meanwhile are not kept.
+    `key_of` is called before and after: if the key changed meanwhile, nothing is cached.
     """
     key = key_of()
     path = labels_path(folder, key)
@@ -57,41 +57,41 @@ def kept_labels(
 
 
 def labels_path(folder: Path, key: str) -> Path:
-    """Return where labels are kept: elsewhere for another key or other code."""
+    """Return the path of cached labels; it depends on the key and on the code."""
     name = hashlib.sha256(f"{key} {reader_version()} {matching_version()}".encode()).hexdigest()
     return folder / CACHE / _FOLDER / f"{name[:24]}.npz"
 
 
 @cache
 def matching_version() -> str:
-    """Return a hash of the code that labels; what other code labeled does not count."""
+    """Return a hash of the code that makes labels, so that labels of other code are not used."""
     return code_version(_matching_sources(), ("flashtext",))
 
 
 def _matching_sources() -> dict[str, bytes]:
-    return sources_of([Path(__file__), ENGINE / "relabeling.py"])
+    return sources_of([__name__, "engine.relabeling"])
 
 
 def store_labels(labels: DistantLabels, path: Path) -> None:
-    """Write the labels; when there is no room they are left out, as they can be made again."""
+    """Write the labels. Without room on disk nothing is written: they can be made again."""
     with suppress(InputError), written_whole(path, is_synced=False) as out:
         np.savez(out, allow_pickle=False, **_to_arrays(labels))
 
 
 def load_labels(path: Path) -> DistantLabels | None:
-    """Return the labels stored at `path`, or None when the text has to be labeled."""
+    """Return the labels stored at `path`; None if the text has to be labeled."""
     try:
-        # Opened here: numpy leaves a file open whose end is missing.
+        # Opened here, because numpy does not close a file that is cut short.
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as stored:
             labels = _from_arrays({name: stored[name] for name in stored.files})
-        os.utime(path)  # those used last stay
+        os.utime(path)  # mark it as used
     except _DAMAGE:
         return None
     return labels
 
 
 def tidy(newest: Path) -> None:
-    """Delete what was not used lately, beyond the limits, and files that were never finished."""
+    """Delete the files used longest ago, beyond the limits, and files never finished."""
     count = room = 0
     for age, size, path in sorted(_files(newest.parent)):
         is_whole = path.suffix == newest.suffix
@@ -103,8 +103,8 @@ def tidy(newest: Path) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
-    """How many seconds ago each file was used, its size, and where it is."""
-    with suppress(OSError):  # another process may be tidying, too
+    """Yield the seconds since each file was used, its size, and its path."""
+    with suppress(OSError):  # another process may be deleting, too
         for path in folder.iterdir():
             about = path.stat()
             yield time.time() - about.st_mtime, about.st_size, path
@@ -133,10 +133,10 @@ def _stacked(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int32]:
 def _from_arrays(arrays: _Arrays) -> DistantLabels:
     types, dictionaries, *values = json.loads(arrays["names"].tobytes())
     codes = _table(arrays, "phrases", _PHRASE_COLUMNS)
-    _check(codes, [(0, len(of)) for of in values])
+    _check(codes, [(0, len(distinct)) for distinct in values])
     phrases = {
-        name: np.array([*of, None], dtype=object)[codes[:, i]]
-        for i, (name, of) in enumerate(zip(_PHRASE_COLUMNS, values, strict=True))
+        name: np.array([*distinct, None], dtype=object)[codes[:, i]]
+        for i, (name, distinct) in enumerate(zip(_PHRASE_COLUMNS, values, strict=True))
     }
     lengths = arrays["lengths"]
     bounds = np.zeros(len(lengths) + 1, np.int64)
@@ -177,7 +177,7 @@ def _table(arrays: _Arrays, name: str, columns: Sequence[str]) -> npt.NDArray[np
 
 
 def _check(rows: npt.NDArray[np.int32], ranges: Sequence[tuple[int, int]]) -> None:
-    """Refuse numbers of rows and names that are not there."""
+    """Refuse numbers that refer to missing rows or names."""
     least, most = np.array(ranges).T
     if len(rows) and ((rows < least) | (rows >= most)).any():
         raise ValueError("the arrays do not fit together")

@@ -1,7 +1,7 @@
-"""Entities become columns of numbers: what is compared by the hundred thousand is no object each.
+"""Hold entities as columns of numbers, to compare hundreds of thousands of them quickly.
 
-From a file of predictions or from distant labels the columns come directly, in a fraction of the
-time that as many entities take to make.
+Columns are made directly from a file of predictions or from distant labels, in a fraction of the
+time that making the same number of `Entity` objects takes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,9 +21,9 @@ from engine.text import EntitiesByDocument, InputError, Sentence
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Entities of one set, a row each: where, what, how sure (NaN when a set does not say)."""
+    """Entities of one set, one row each: place, type and score (NaN if the set has none)."""
 
-    document_ids: tuple[str, ...]  # of the documents that have any
+    document_ids: tuple[str, ...]  # of the documents with entities
     types: tuple[str, ...]
     document: npt.NDArray[np.int64]  # index into document_ids
     start: npt.NDArray[np.int64]  # code points in the document
@@ -34,18 +34,18 @@ class Marks:
 
 def marks_of_entities(entities: EntitiesByDocument) -> Marks:
     """Return the entities as columns."""
-    of = list(chain.from_iterable(entities.values()))
-    types = tuple(sorted({entity.entity_type for entity in of}))
+    flat = list(chain.from_iterable(entities.values()))
+    types = tuple(sorted({entity.entity_type for entity in flat}))
     number = {name: i for i, name in enumerate(types)}
     sizes = [len(in_document) for in_document in entities.values()]
     return Marks(
         tuple(entities),
         types,
         np.repeat(np.arange(len(sizes)), sizes),
-        _integers(entity.start for entity in of),
-        _integers(entity.end for entity in of),
-        _integers(number[entity.entity_type] for entity in of),
-        np.array([nan if e.score is None else e.score for e in of], dtype=np.float64),
+        _integers(entity.start for entity in flat),
+        _integers(entity.end for entity in flat),
+        _integers(number[entity.entity_type] for entity in flat),
+        np.array([nan if e.score is None else e.score for e in flat], dtype=np.float64),
     )
 
 
@@ -53,19 +53,19 @@ def marks_of_labels(labels: DistantLabels, sentences: Sequence[Sentence]) -> Mar
     """Return the kept matches as columns."""
     kept = labels.kept
     rows, first, last = (kept[name].tolist() for name in ("sentence", "start", "end"))
-    of = [sentences[i] for i in rows]
-    codes, ids = pd.factorize(np.array([s.document_id for s in of], dtype=object))
-    starts = _integers(s.start + s.starts[i] for s, i in zip(of, first, strict=True))
+    matched = [sentences[i] for i in rows]
+    codes, ids = pd.factorize(np.array([s.document_id for s in matched], dtype=object))
+    starts = _integers(s.start + s.starts[i] for s, i in zip(matched, first, strict=True))
     ends = _integers(
-        s.start + s.starts[i - 1] + len(s.tokens[i - 1]) for s, i in zip(of, last, strict=True)
+        s.start + s.starts[i - 1] + len(s.tokens[i - 1]) for s, i in zip(matched, last, strict=True)
     )
     number = kept["type"].to_numpy().astype(np.int64) - 1
-    scores = np.full(len(of), nan)
+    scores = np.full(len(matched), nan)
     return Marks(tuple(ids), labels.types, codes.astype(np.int64), starts, ends, number, scores)
 
 
 def read_marks(path: Path) -> Marks:
-    """Return the entities of a predictions file, which a job has written, as columns."""
+    """Return the entities of a predictions file, as a job writes it, as columns."""
     columns: dict[str, Any] = {"doc_id": str, "start": np.int64, "end": np.int64, "label": str}
     try:
         table = pd.read_csv(

@@ -1,9 +1,9 @@
-"""Phrases and sentences meet: every place where a dictionary phrase stands in the text.
+"""Find every occurrence of the dictionaries' phrases in a sentence.
 
-flashtext holds the phrases, as a trie of token codes: each distinct token of the dictionaries is
+flashtext holds the phrases in a trie of token codes: each distinct token of the dictionaries is
 one character, so a phrase of three words is a key of three letters. On the raw text flashtext's
-case folding shifts offsets, its idea of a word is ASCII, and its trie is several times larger; on
-codes a match cannot begin or end inside a token. The trie is walked here, from every token that
+case folding shifts offsets, its words are ASCII, and its trie is several times larger; on
+codes a match cannot begin or end inside a token. We walk the trie ourselves, from every token that
 begins a phrase, because `extract_keywords` reports only the leftmost longest phrase: nested and
 overlapping ones, which other types may need, would take a second walk.
 """
@@ -21,18 +21,18 @@ from engine.settings import MATCH_PRESETS, MatchOptions
 from engine.text import InputError
 from engine.tokenization import words
 
-# Codes are single characters of the two-byte plane, none a surrogate. Past the last one a token
-# takes two: a lead that is no code by itself, so that no code is the beginning of another.
+# Codes are single characters of the two-byte plane, without surrogates. Beyond the last one, a
+# token takes two: a lead that is not a code by itself, so that no code is a prefix of another.
 _FIRST_CODE, _CODES = 0x100, 0xCF00
 _FIRST_LEAD, _LEADS = 0xD000, 0x800
-_UNKNOWN = "\x01"  # a token of no phrase
-_SKIPPED = "\x02"  # a token that is passed over
+_UNKNOWN = "\x01"  # a token that is in no phrase
+_SKIPPED = "\x02"  # a token that is ignored
 _LEAF = "_keyword_"  # flashtext's own key for "a phrase ends here"
 
 
-# A phrase in a sentence: start token, end token, and the ids of the phrases with these tokens
-# (several when dictionaries or spellings share them).
-Found = tuple[int, int, tuple[int, ...]]
+# Where phrases stand in a sentence: start token, end token, and the ids of the phrases with these
+# tokens (several if dictionaries or spellings share them).
+Occurrence = tuple[int, int, tuple[int, ...]]
 
 
 class PhraseIndex:
@@ -40,7 +40,7 @@ class PhraseIndex:
 
     def __init__(self, options: MatchOptions) -> None:
         self._options = options
-        # What an acronym is compared in: everything folded but its case.
+        # Acronyms are compared with their case, but otherwise folded.
         self._exact_options = replace(options, ignore_case=False)
         self._processor = KeywordProcessor(case_sensitive=True)
         self._vocabulary: dict[str, str] = {}  # folded token -> code
@@ -49,7 +49,7 @@ class PhraseIndex:
         self._acronyms: dict[int, set[tuple[str, ...]]] = {}  # phrase id -> its tokens, cased
 
     def add(self, phrase: Phrase, phrase_id: int, tokens: Sequence[str]) -> None:
-        """Make `phrase` findable as the sequence `tokens`."""
+        """Add a phrase that is to be found as this sequence of tokens."""
         key = "".join(
             self._make_code(folded) for token in tokens if (folded := fold(token, self._options))
         )
@@ -66,8 +66,8 @@ class PhraseIndex:
         ):
             self._acronyms.setdefault(phrase_id, set()).add(self._with_case(tokens))
 
-    def scan(self, tokens: Sequence[str]) -> list[Found]:
-        """Return every phrase that stands in `tokens`, nested and overlapping ones included."""
+    def scan(self, tokens: Sequence[str]) -> list[Occurrence]:
+        """Return every occurrence of a phrase in `tokens`, nested and overlapping ones included."""
         try:
             codes = list(map(self._code_of.__getitem__, tokens))
         except KeyError:
@@ -78,42 +78,42 @@ class PhraseIndex:
             codes = [codes[i] for i in indices]
         coded = "".join(codes)
         if len(coded) == len(codes):
-            found = self._phrase_ends(coded, range(len(coded)))
+            places = self._phrase_ends(coded, range(len(coded)))
         else:
-            found = self._phrase_ends_of_long_codes(codes, coded)
+            places = self._phrase_ends_of_long_codes(codes, coded)
         if len(codes) < len(tokens):
-            found = [(indices[k], indices[stop - 1] + 1, ids) for k, stop, ids in found]
+            places = [(indices[k], indices[stop - 1] + 1, ids) for k, stop, ids in places]
         if self._acronyms:
-            kept = ((k, stop, self._allowed(ids, tokens[k:stop])) for k, stop, ids in found)
-            found = [place for place in kept if place[2]]
-        return found
+            kept = ((k, stop, self._allowed(ids, tokens[k:stop])) for k, stop, ids in places)
+            places = [place for place in kept if place[2]]
+        return places
 
-    def _phrase_ends(self, coded: str, starts: Iterable[int]) -> list[Found]:
-        """Every phrase that begins at one of `starts`, counted in characters."""
+    def _phrase_ends(self, coded: str, starts: Iterable[int]) -> list[Occurrence]:
+        """Return the phrases that begin at one of `starts`, counted in characters."""
         trie: Any = self._processor.keyword_trie_dict
         phrase_ids, length = self._phrase_ids, len(coded)
-        found: list[Found] = []
+        places: list[Occurrence] = []
         for start in starts:
             node = trie.get(coded[start])
             stop = start + 1
             while node is not None:
                 if _LEAF in node:
-                    found.append((start, stop, phrase_ids[node[_LEAF]]))
+                    places.append((start, stop, phrase_ids[node[_LEAF]]))
                 if stop == length:
                     break
                 node = node.get(coded[stop])
                 stop += 1
-        return found
+        return places
 
-    def _phrase_ends_of_long_codes(self, codes: Sequence[str], coded: str) -> list[Found]:
-        """The same in tokens, where some codes are two characters long."""
+    def _phrase_ends_of_long_codes(self, codes: Sequence[str], coded: str) -> list[Occurrence]:
+        """Return the same, counted in tokens, where some codes are two characters long."""
         starts = list(accumulate(map(len, codes), initial=0))
         token_at = {position: token for token, position in enumerate(starts)}
-        found = self._phrase_ends(coded, starts[:-1])
-        return [(token_at[start], token_at[end], ids) for start, end, ids in found]
+        places = self._phrase_ends(coded, starts[:-1])
+        return [(token_at[start], token_at[end], ids) for start, end, ids in places]
 
     def _allowed(self, phrase_ids: tuple[int, ...], tokens: Sequence[str]) -> tuple[int, ...]:
-        """The phrases that may match these very tokens: acronyms only in their own case."""
+        """Return the phrases that may match these tokens: acronyms only in their own case."""
         if self._acronyms.keys().isdisjoint(phrase_ids):
             return phrase_ids
         surface = self._with_case(tokens)
@@ -140,7 +140,7 @@ class PhraseIndex:
 
 
 class Matcher:
-    """Several dictionaries, ready to be found in sentences."""
+    """Finds the phrases of several dictionaries in sentences."""
 
     def __init__(
         self, dictionaries: Sequence[Dictionary], default: MatchOptions, *, tokens_given: bool
@@ -159,24 +159,24 @@ class Matcher:
 
     @property
     def finds_out_of_order(self) -> bool:
-        """Whether `scan` may report a later start before an earlier one."""
+        """Return whether `scan` may report a later start before an earlier one."""
         return len(self._indexes) > 1
 
-    def scan(self, tokens: Sequence[str]) -> list[Found]:
-        """Return every phrase of every dictionary that stands in `tokens`."""
+    def scan(self, tokens: Sequence[str]) -> list[Occurrence]:
+        """Return every occurrence of a phrase of any dictionary in `tokens`."""
         if len(self._indexes) == 1:
             return next(iter(self._indexes.values())).scan(tokens)
-        return [found for index in self._indexes.values() for found in index.scan(tokens)]
+        return [place for index in self._indexes.values() for place in index.scan(tokens)]
 
 
 def phrase_tokens(
     phrase: str, options: MatchOptions, *, tokens_given: bool
 ) -> list[tuple[str, ...]]:
-    """Return the token sequences under which `phrase` is looked for.
+    """Return the token sequences to look for.
 
-    In text that we tokenize, the phrase is tokenized alike. Text that came in tokens may have
-    split differently: there the phrase's own spaces count too, and with every option off (strict)
-    nothing else does.
+    In text that we tokenize, the phrase is tokenized in the same way. Text that came as tokens may
+    be split differently: there we also split the phrase at its spaces, and with every option off
+    (strict) only there.
     """
     if not tokens_given:
         return [tuple(words(phrase))]

@@ -1,4 +1,4 @@
-"""Gold and predicted spans become scores. Gold enters the engine here and nowhere else."""
+"""Score predicted spans against gold spans: precision, recall, F1, and kinds of errors."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,8 +8,8 @@ from engine.text import Document, Entity, Span, spans_from_entities, tags_from_s
 
 SpansBySentence = Sequence[Sequence[Span]]
 ERRORS = ("boundary", "type", "spurious", "missed")
-# Sentences in which gold and predicted spans differ, up to which seqeval does the counting. Beyond,
-# it would take a click's whole time for what a set knows at once; that both agree is tested.
+# seqeval counts up to this many sentences in which gold and predicted spans differ. For more, it
+# is too slow for a click, and sets count instead; a test shows that both give the same.
 _MOST_DISPUTED = 100
 
 _Sides = Sequence[tuple[Sequence[Span], Sequence[Span]]]  # gold and predicted, by sentence
@@ -17,7 +17,7 @@ _Sides = Sequence[tuple[Sequence[Span], Sequence[Span]]]  # gold and predicted, 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Precision, recall and F1 with the counts behind them; None where nothing was there to count.
+    """Precision, recall and F1 with the counts behind them; None where there is nothing to count.
 
     Precision is unknown when nothing was predicted, recall when there is no gold.
     """
@@ -49,7 +49,7 @@ class Evaluation:
 
     overall: Scores  # spans of all types, counted together
     by_type: Mapping[str, Scores]
-    tokens: Scores  # tokens of the right type, whatever the boundaries
+    tokens: Scores  # tokens of the right type, regardless of boundaries
     errors: Mapping[str, int]  # how many of each of ERRORS
     errors_by_type: Mapping[str, Mapping[str, int]]  # by the prediction's type; missed by gold's
 
@@ -66,7 +66,7 @@ def evaluate(
             "gold, predicted and lengths must be of the same sentences, got "
             f"{len(gold)}, {len(predicted)} and {len(lengths)}"
         )
-    # In most sentences both sides are the same: all of it is right, and nothing is left to look at.
+    # In most sentences both sides are equal: everything is right and needs no further work.
     agreed: list[Span] = []
     disputed: list[tuple[Sequence[Span], Sequence[Span]]] = []
     for sides in zip(gold, predicted, strict=True):
@@ -80,7 +80,7 @@ def evaluate(
         overall=_sum(by_type.values()),
         by_type=by_type,
         tokens=_token_scores(agreed, disputed),
-        errors={kind: sum(of[kind] for of in errors.values()) for kind in ERRORS},
+        errors={kind: sum(counts[kind] for counts in errors.values()) for kind in ERRORS},
         errors_by_type=errors,
     )
 
@@ -90,7 +90,7 @@ def evaluate_documents(
     gold: Mapping[str, Sequence[Entity]],
     predicted: Mapping[str, Sequence[Entity]],
 ) -> Evaluation:
-    """Return the scores over the documents that have gold; the others say nothing."""
+    """Return the scores over the documents that have gold."""
     annotated = [document for document in documents if document.id in gold]
     spans: list[Sequence[Span]] = []
     for document in annotated:
@@ -100,15 +100,15 @@ def evaluate_documents(
 
 @dataclass(frozen=True, slots=True)
 class GoldSpans:
-    """The gold as spans, for the sentences of the documents that have some."""
+    """The gold as spans, for the sentences of the documents that have gold."""
 
-    sentences: tuple[int, ...]  # their numbers, over the sentences of all documents
+    sentences: tuple[int, ...]  # their numbers among the sentences of all documents
     spans: tuple[Sequence[Span], ...]
     lengths: tuple[int, ...]  # tokens
 
 
 def gold_spans(documents: Sequence[Document], gold: Mapping[str, Sequence[Entity]]) -> GoldSpans:
-    """Return the gold as spans, made once to score any number of labelings of the same text."""
+    """Return the gold as spans, to score many labelings of the same text with it."""
     numbers: list[int] = []
     spans: list[Sequence[Span]] = []
     lengths: list[int] = []
@@ -124,17 +124,21 @@ def gold_spans(documents: Sequence[Document], gold: Mapping[str, Sequence[Entity
 
 
 def evaluate_spans(gold: GoldSpans, predicted: SpansBySentence) -> Evaluation:
-    """Return the scores of spans that are given for the sentences of all documents."""
+    """Return the scores of spans, given for the sentences of all documents."""
     return evaluate(gold.spans, [predicted[i] for i in gold.sentences], gold.lengths)
 
 
 def compare_entities(
     gold: Mapping[str, Sequence[Entity]], predicted: Mapping[str, Sequence[Entity]]
 ) -> Mapping[str, Scores]:
-    """Return strict scores per type from offsets alone, where no text and no tokens are at hand."""
+    """Return strict scores per type from offsets alone, without text or tokens."""
 
     def places(entities: Mapping[str, Sequence[Entity]]) -> set[tuple[str, int, int, str]]:
-        return {(id, e.start, e.end, e.entity_type) for id, of in entities.items() for e in of}
+        return {
+            (id, e.start, e.end, e.entity_type)
+            for id, in_document in entities.items()
+            for e in in_document
+        }
 
     gold_places, predicted_places = places(gold), places(predicted)
     correct = Counter(place[3] for place in gold_places & predicted_places)
@@ -152,24 +156,24 @@ def overall(by_type: Mapping[str, Scores]) -> Scores:
 
 
 def count_errors(gold: SpansBySentence, predicted: SpansBySentence) -> dict[str, int]:
-    """Return how the predictions go wrong.
+    """Return how many errors of each kind the predictions have.
 
     boundary: overlaps gold of its own type, with other edges.  type: overlaps gold, but only of
     other types.  spurious: overlaps no gold.  missed: gold that no prediction overlaps.
     """
     by_type = count_errors_by_type(gold, predicted).values()
-    return {kind: sum(of[kind] for of in by_type) for kind in ERRORS}
+    return {kind: sum(counts[kind] for counts in by_type) for kind in ERRORS}
 
 
 def count_errors_by_type(
     gold: SpansBySentence, predicted: SpansBySentence
 ) -> dict[str, dict[str, int]]:
-    """Return `count_errors` for each type: that of the prediction, of gold where it was missed."""
+    """Return `count_errors` per type: the prediction's, or the gold's where it was missed."""
     return _count_errors(list(zip(gold, predicted, strict=True)))
 
 
 def _count_errors(sentences: _Sides) -> dict[str, dict[str, int]]:
-    types = sorted({span.entity_type for sides in sentences for of in sides for span in of})
+    types = sorted({span.entity_type for sides in sentences for spans in sides for span in spans})
     errors = {name: dict.fromkeys(ERRORS, 0) for name in types}
     for gold_spans, predicted_spans in sentences:
         exact = set(gold_spans) & set(predicted_spans)
@@ -192,13 +196,13 @@ def _overlap(a: Span, b: Span) -> bool:
 
 
 def _strict_scores(agreed: Sequence[Span], disputed: _Sides) -> dict[str, Scores]:
-    """Per type, as seqeval counts in strict IOB2 mode, the measure that papers report."""
+    """Return scores per type as seqeval counts in strict IOB2 mode, which papers report."""
     correct = Counter(span.entity_type for span in agreed)
-    in_gold = correct + Counter(span.entity_type for of, _ in disputed for span in of)
-    in_predicted = correct + Counter(span.entity_type for _, of in disputed for span in of)
-    one_sided_left_out = [sides for sides in disputed if sides[0] and sides[1]]
-    few = len(one_sided_left_out) <= _MOST_DISPUTED
-    correct += (_correct_by_seqeval if few else _correct_by_sets)(one_sided_left_out)
+    in_gold = correct + Counter(span.entity_type for gold, _ in disputed for span in gold)
+    in_predicted = correct + Counter(span.entity_type for _, spans in disputed for span in spans)
+    two_sided = [sides for sides in disputed if sides[0] and sides[1]]
+    few = len(two_sided) <= _MOST_DISPUTED
+    correct += (_correct_by_seqeval if few else _correct_by_sets)(two_sided)
     return {
         name: Scores(correct[name], in_predicted[name], in_gold[name])
         for name in sorted(in_gold | in_predicted)
@@ -214,17 +218,17 @@ def _correct_by_sets(disputed: _Sides) -> Counter[str]:
 
 
 def _correct_by_seqeval(disputed: _Sides) -> Counter[str]:
-    """How many spans of each type are right, in sentences with other spans on either side."""
-    types = sorted({span.entity_type for sides in disputed for of in sides for span in of})
+    """Return how many spans per type are right, in sentences where the two sides differ."""
+    types = sorted({span.entity_type for sides in disputed for spans in sides for span in spans})
     if not types:
         return Counter()
-    # Imported here: it brings scikit-learn, two thirds of the time that any command takes to start.
+    # Imported here: it imports scikit-learn, which is two thirds of a command's start-up time.
     from seqeval.metrics.v1 import precision_recall_fscore_support
     from seqeval.scheme import IOB2
 
-    # seqeval reads tags by their dashes; numbers keep type names such as "non-drug" whole.
+    # seqeval splits tags at dashes; with numbers, type names such as "non-drug" stay whole.
     alias = {name: str(i) for i, name in enumerate(types)}
-    # Tokens that neither side marks change no score, and would take most of seqeval's time.
+    # Tokens that neither side marks do not change the scores but take most of seqeval's time.
     marked = [_marked_tokens(sides) for sides in disputed]
 
     def tags(side: int) -> list[list[str]]:
@@ -239,7 +243,7 @@ def _correct_by_seqeval(disputed: _Sides) -> Counter[str]:
     precision, recall, _, support = precision_recall_fscore_support(
         tags(0), tags(1), average=None, scheme=IOB2, zero_division=0
     )
-    predicted = Counter(span.entity_type for _, of in disputed for span in of)
+    predicted = Counter(span.entity_type for _, spans in disputed for span in spans)
     order = sorted(alias.values())  # seqeval lists types by their (aliased) name
     correct: Counter[str] = Counter()
     for name in types:
@@ -250,7 +254,7 @@ def _correct_by_seqeval(disputed: _Sides) -> Counter[str]:
 
 
 def _marked_tokens(sides: Iterable[Sequence[Span]]) -> dict[int, int]:
-    """Number the tokens that any span of these covers, in order."""
+    """Number the tokens that any of these spans covers, in order."""
     tokens = {i for spans in sides for span in spans for i in range(span.start, span.end)}
     return {token: number for number, token in enumerate(sorted(tokens))}
 
@@ -258,13 +262,13 @@ def _marked_tokens(sides: Iterable[Sequence[Span]]) -> dict[int, int]:
 def _token_scores(agreed: Sequence[Span], disputed: _Sides) -> Scores:
     correct = in_predicted = in_gold = sum(span.end - span.start for span in agreed)
     for gold, predicted in disputed:
-        right, found = (
-            {(i, span.entity_type) for span in of for i in range(span.start, span.end)}
-            for of in (gold, predicted)
+        gold_tokens, predicted_tokens = (
+            {(i, span.entity_type) for span in spans for i in range(span.start, span.end)}
+            for spans in (gold, predicted)
         )
-        correct += len(right & found)
-        in_predicted += len(found)
-        in_gold += len(right)
+        correct += len(gold_tokens & predicted_tokens)
+        in_predicted += len(predicted_tokens)
+        in_gold += len(gold_tokens)
     return Scores(correct, in_predicted, in_gold)
 
 

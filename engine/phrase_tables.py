@@ -1,4 +1,4 @@
-"""Dictionaries and their labels become tables to look through: dictionaries, phrases, use."""
+"""Make tables of dictionaries and phrases, with how often each matches."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _LONGEST_LENGTH = 8  # tokens; longer phrases are few and share one row
 
 
 def phrase_table(dictionaries: Sequence[Dictionary], labels: DistantLabels | None) -> pd.DataFrame:
-    """Return every phrase, the muted and the disabled too, most matches first.
+    """Return every phrase, muted and disabled ones too, most matches first.
 
     Columns: phrase, entity_type, dictionary, matches (missing without labels), flags ("a; b"),
     is_muted. A phrase that cannot match has 0 matches.
@@ -31,7 +31,7 @@ def phrase_table(dictionaries: Sequence[Dictionary], labels: DistantLabels | Non
     index = pd.MultiIndex.from_frame(table[_KEY])
     suspicious = audit_dictionaries(dictionaries).suspicious.drop_duplicates(_KEY)
     table["flags"] = suspicious.set_index(_KEY)["flags"].reindex(index, fill_value="").to_numpy()
-    # The audit leaves muted phrases out; why they were muted is still worth seeing.
+    # The audit leaves muted phrases out, but the reason for muting is still worth showing.
     table.loc[table["is_muted"], "flags"] = [
         "; ".join(phrase_flags(text)) for text in table.loc[table["is_muted"], "phrase"]
     ]
@@ -47,11 +47,11 @@ def phrase_table(dictionaries: Sequence[Dictionary], labels: DistantLabels | Non
 def dictionary_table(
     dictionaries: Sequence[Dictionary], labels: DistantLabels | None
 ) -> pd.DataFrame:
-    """Return one row a dictionary: what is in it and how much of it is found.
+    """Return one row per dictionary: its content and how much of it matches.
 
     Columns: name, types ("a; b"), phrases, duplicates, muted, is_enabled, priority, used (phrases
     with a match), used_share, matches; the last three are missing without labels. `duplicates`
-    are phrases listed more than once under one type, here or elsewhere, whatever their case.
+    are phrases listed more than once under one type, here or in another dictionary, in any case.
     """
     listed = Counter((p.text.casefold(), p.entity_type) for d in dictionaries for p in d.phrases)
     rows = [
@@ -71,17 +71,17 @@ def dictionary_table(
     if labels is None:
         nothing = pd.array([pd.NA] * len(table), dtype="Int64")
         return table.assign(used=nothing, used_share=np.nan, matches=nothing)
-    found = coverage_by_dictionary(labels).set_index("dictionary").reindex(table["name"])
-    table["used"] = found["phrases_used"].fillna(0).astype(int).to_numpy()
+    coverage = coverage_by_dictionary(labels).set_index("dictionary").reindex(table["name"])
+    table["used"] = coverage["phrases_used"].fillna(0).astype(int).to_numpy()
     table["used_share"] = table["used"] / table["phrases"].clip(lower=1)
-    table["matches"] = found["matches"].fillna(0).astype(int).to_numpy()
+    table["matches"] = coverage["matches"].fillna(0).astype(int).to_numpy()
     return table
 
 
 def rank_table(phrases: pd.DataFrame) -> pd.DataFrame:
     """Return the long tail: rank (1 = most matches), phrase, entity_type, matches.
 
-    All of the first ranks, then ever fewer: at most 300 rows however many phrases are used.
+    All of the first ranks, then fewer and fewer: at most 300 rows.
     """
     used = phrases.loc[phrases["matches"] > 0, ["phrase", "entity_type", "matches"]]
     used = used.sort_values("matches", ascending=False, kind="stable").reset_index(drop=True)
@@ -93,9 +93,9 @@ def rank_table(phrases: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_table(phrases: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each length of phrase in words: words, phrases, used, matches.
+    """Return one row per length of a phrase in words: words, phrases, used, matches.
 
-    Words are what white space parts; the last row holds all phrases of eight and more.
+    Words are separated by white space; the last row is for phrases of eight or more words.
     """
     words = phrases["phrase"].str.count(" ").add(1).clip(upper=_LONGEST_LENGTH)
     matches = phrases["matches"].fillna(0).astype(int)

@@ -1,4 +1,4 @@
-"""Entity sets of several methods become one pool of places: who marks what, side by side."""
+"""Pool the entity sets of several methods, to see which method marks which place."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,20 +21,20 @@ from engine.text import (
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Every place that a set marks, once, in reading order, and which of the sets mark it.
+    """Every place that a set marks, once, in reading order, and which sets mark it.
 
-    A place is a stretch of a document with a type; two sets agree on it only when both are equal.
+    A place is a stretch of a document with a type; sets agree on it only if both are equal.
     """
 
     names: tuple[str, ...]  # of the sets, in the order of the columns below
     types: tuple[str, ...]
     document_ids: tuple[str, ...]
     sentence_count: int
-    # One row a place: document (number), sentence (number in the corpus), start, end (code points
+    # One row per place: document (number), sentence (number in the corpus), start, end (code points
     # in the document), position (code points in all documents end to end), type (0 = types[0]).
     places: pd.DataFrame
-    found: npt.NDArray[np.bool_]  # (places, sets)
-    scores: npt.NDArray[np.float64]  # (places, sets); NaN where a set gives none
+    found: npt.NDArray[np.bool_]  # (places, sets): whether the set marks the place
+    scores: npt.NDArray[np.float64]  # (places, sets); NaN where a set has none
     dropped: Mapping[str, int] = field(default_factory=dict)  # by set: entities outside the texts
 
     def column(self, name: str) -> npt.NDArray[np.bool_]:
@@ -53,10 +53,11 @@ def pool_entities(
 ) -> Pool:
     """Return the pool of the sets' entities, given by document or as columns.
 
-    What lies outside the documents (a run may be older than the text) is left out and counted.
+    Entities outside the documents (a run can be older than the text) are left out and counted.
     """
     marks = {
-        name: of if isinstance(of, Marks) else marks_of_entities(of) for name, of in sets.items()
+        name: entities if isinstance(entities, Marks) else marks_of_entities(entities)
+        for name, entities in sets.items()
     }
     gathered = _gather(documents, marks)
     order = np.lexsort(gathered.rows.T[::-1])
@@ -86,16 +87,16 @@ def pool_entities(
 def on_tokens(
     documents: Iterable[Document], entities: EntitiesByDocument
 ) -> dict[str, tuple[Entity, ...]]:
-    """Return the entities widened to whole tokens, without overlaps, as strict scores need them."""
+    """Return the entities widened to whole tokens, without overlaps, as strict scores need."""
     fitted = {}
     for document in documents:
-        of = entities.get(document.id)
-        if of is None:
+        in_document = entities.get(document.id)
+        if in_document is None:
             continue
-        if _are_on_tokens(document, of):  # nearly always, and checked in a third of the time
-            fitted[document.id] = tuple(of)
+        if _are_on_tokens(document, in_document):  # the usual case, and three times as fast
+            fitted[document.id] = tuple(in_document)
             continue
-        spans = spans_from_entities(document, of).spans
+        spans = spans_from_entities(document, in_document).spans
         fitted[document.id] = tuple(
             entity
             for sentence, in_it in zip(document.sentences, spans, strict=True)
@@ -105,7 +106,7 @@ def on_tokens(
 
 
 def _are_on_tokens(document: Document, entities: Sequence[Entity]) -> bool:
-    """Whether each entity begins and ends with tokens of one sentence, and none overlap."""
+    """Return whether each entity is whole tokens of one sentence, and none overlap."""
     sentence_starts = [sentence.start for sentence in document.sentences]
     reach = 0
     for entity in sorted(entities, key=lambda entity: entity.start):
@@ -127,7 +128,7 @@ def _are_on_tokens(document: Document, entities: Sequence[Entity]) -> bool:
 
 
 def choose(pool: Pool, names: Sequence[str]) -> Pool:
-    """Return these sets of the pool, in this order, and only the places that they mark."""
+    """Return a pool of these sets only, in this order, with the places that they mark."""
     columns = [pool.names.index(name) for name in names]
     chosen = replace(
         pool,
@@ -139,13 +140,13 @@ def choose(pool: Pool, names: Sequence[str]) -> Pool:
 
 
 def within(pool: Pool, document_ids: Collection[str]) -> Pool:
-    """Return the pool's places in these documents."""
+    """Return a pool of the places in these documents only."""
     wanted = np.array([id in document_ids for id in pool.document_ids], dtype=bool)
     return keep_places(pool, wanted[pool.places["document"].to_numpy()])
 
 
 def keep_places(pool: Pool, kept: npt.NDArray[np.bool_]) -> Pool:
-    """Return the pool with these places only."""
+    """Return a pool of these places only."""
     return replace(
         pool,
         places=pool.places.loc[kept].reset_index(drop=True),
@@ -158,7 +159,7 @@ def keep_places(pool: Pool, kept: npt.NDArray[np.bool_]) -> Pool:
 
 
 class _Gathered(NamedTuple):
-    """All entities of all sets as columns, end to end."""
+    """The entities of all sets as columns, concatenated."""
 
     types: tuple[str, ...]
     rows: npt.NDArray[np.int64]  # (entities, 4): document, start, end, type
@@ -175,7 +176,9 @@ def _gather(documents: Sequence[Document], sets: Mapping[str, Marks]) -> _Gather
     rows, set_of, scores, dropped = [np.empty((0, 4), np.int64)], [], [np.empty(0)], {}
     for k, (name, marks) in enumerate(sets.items()):
         document = _translate([number.get(id, -1) for id in marks.document_ids], marks.document)
-        type_of = _translate([type_number.get(of, -1) for of in marks.types], marks.type)
+        type_of = _translate(
+            [type_number.get(type_name, -1) for type_name in marks.types], marks.type
+        )
         is_inside = marks.end <= lengths[document]
         dropped[name] = int(len(is_inside) - is_inside.sum())
         rows.append(np.stack([document, marks.start, marks.end, type_of], axis=1)[is_inside])
@@ -194,12 +197,12 @@ def _used_types(marks: Marks) -> list[str]:
     return [marks.types[i] for i in np.unique(marks.type).tolist()]
 
 
-def _translate(codes: Sequence[int], of: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return np.array(codes, dtype=np.int64)[of]
+def _translate(codes: Sequence[int], numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.array(codes, dtype=np.int64)[numbers]
 
 
 def _places(documents: Sequence[Document], rows: npt.NDArray[np.int64]) -> tuple[pd.DataFrame, int]:
-    """The table of places, with the sentence that each begins in; how many sentences there are."""
+    """Return the table of places, with the sentence of each, and the number of sentences."""
     bases = np.zeros(len(documents) + 1, dtype=np.int64)
     np.cumsum([len(document.text) + 1 for document in documents], out=bases[1:])
     starts = np.array(
@@ -211,7 +214,7 @@ def _places(documents: Sequence[Document], rows: npt.NDArray[np.int64]) -> tuple
         dtype=np.int64,
     )
     position = bases[rows[:, 0]] + rows[:, 1]
-    # White space before the first sentence of all belongs to that sentence.
+    # White space before the very first sentence belongs to that sentence.
     sentence = np.maximum(np.searchsorted(starts, position, side="right") - 1, 0)
     columns = {
         "document": rows[:, 0],

@@ -1,7 +1,7 @@
-"""Distant labels become class priors: what share of all tokens belongs to each entity type.
+"""Estimate class priors from distant labels: the share of all tokens that each type has.
 
 The dictionary labels a share c of a type's tokens (its label frequency, see `tice`), so prior =
-labeled share / c. A person can give priors instead, and gold can, for evaluation.
+labeled share / c. Instead, a person can give priors or, for evaluation, gold can.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,9 @@ ESTIMATED = "estimated by TIcE"
 GIVEN = "given"
 TRUE = "true, from gold"
 
-_LARGEST_TOTAL = 0.9  # of all types; what estimates that sum to 1 or more are scaled to
-_MOST_TOKENS = 500_000  # c of a longer text is estimated on sentences drawn at random
-_FEW_WORDS = 200  # labeled distinct words, below which an estimate is rough
+_LARGEST_TOTAL = 0.9  # of all types; estimates that sum to 1 or more are scaled to this
+_MOST_TOKENS = 500_000  # for a longer text, c is estimated on a random sample of sentences
+_FEW_WORDS = 200  # with fewer distinct labeled words, an estimate is rough
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Priors:
 
     types: tuple[str, ...]  # class i is types[i - 1]
     values: npt.NDArray[np.float64]  # (classes,), sums to 1; values[0] = non-entity
-    source: tuple[str, ...]  # one a type: ESTIMATED, GIVEN or TRUE
-    labeled_share: tuple[float, ...]  # one a type: share of all tokens; nan without labels
+    source: tuple[str, ...]  # per type: ESTIMATED, GIVEN or TRUE
+    labeled_share: tuple[float, ...]  # per type: share of all tokens; nan without labels
     notes: tuple[str, ...] = ()  # sentences: scaled, rough, below the labeled share
 
 
@@ -43,11 +43,11 @@ def estimate_priors(
     *,
     seed: int = 0,
 ) -> Priors:
-    """Return priors estimated from the distant labels of the sentences, laid end to end.
+    """Return priors estimated from the distant labels of the sentences.
 
-    One type against the rest. Tokens labeled as another type are left out while c is estimated:
-    they are known not to be of this type, and a bound from fewer negatives is tighter. An
-    estimate is never below the labeled share, since c is at most 1.
+    Each type is estimated against the rest. Tokens labeled as another type are left out
+    when c is estimated: they are known not to be of this type, and with fewer negatives the bound
+    is tighter. An estimate is never below the labeled share, because c is at most 1.
     """
     _check(sentences, labels, types)
     shares = _labeled_shares(labels, types)
@@ -74,10 +74,10 @@ def given_priors(
     *,
     labels: npt.NDArray[np.int16] | None = None,
 ) -> Priors:
-    """Return the priors a person chose; with `labels`, one below the labeled share is noted."""
+    """Return the priors a person chose; with `labels`, note those below the labeled share."""
     if set(values) != set(types):
         names = ", ".join(sorted(set(values) ^ set(types)))
-        raise InputError(f"priors and entity types differ in {names}; give one prior a type")
+        raise InputError(f"priors and entity types differ in {names}; give one prior per type")
     chosen = [float(values[name]) for name in types]
     total = sum(chosen)
     smallest = min(chosen, default=0.0)
@@ -104,7 +104,9 @@ def _check(
 ) -> None:
     token_count = sum(len(tokens) for tokens in sentences)
     if token_count != len(labels):
-        raise ValueError(f"expected one label a token, got {len(labels)} for {token_count} tokens")
+        raise ValueError(
+            f"expected one label per token, got {len(labels)} for {token_count} tokens"
+        )
     for i, name in enumerate(types, start=1):
         if not (labels == i).any():
             raise InputError(

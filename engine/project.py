@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine import dictionary_editing as editing
 from engine import dictionary_versions as versions
 from engine import project_files as stored
 from engine import project_gold, project_text
@@ -30,6 +31,7 @@ from engine.decisions import (
     effect,
 )
 from engine.dictionary import Dictionary
+from engine.dictionary_editing import PhraseRow, list_phrases
 from engine.dictionary_files import read_dictionaries
 from engine.dictionary_versions import DictionaryVersion
 from engine.files import GivenFile, read_whole
@@ -179,9 +181,44 @@ class Project:
     ) -> list[str]:
         """Read dictionaries, add them to the set as a new version, and return notes."""
         sources = [read_whole(file) for file in stored.checked(files)]
-        read = read_dictionaries(sources, options, entity_type)
-        added = versions.add(self.folder, read)
+        added = self.join_dictionaries(read_dictionaries(sources, options, entity_type))
         return [f"{dictionary.name}: {note}" for dictionary in added for note in dictionary.notes]
+
+    def join_dictionaries(
+        self, new: Sequence[Dictionary], *, is_replacing: bool = False
+    ) -> list[Dictionary]:
+        """Add dictionaries to the set as a new version and return them as they are in it.
+
+        If a name is taken, the new dictionary gets another one, or replaces the old dictionary.
+        """
+        return versions.add(self.folder, new, is_replacing=is_replacing)
+
+    def remove_dictionaries(self, names: Sequence[str]) -> int:
+        """Take dictionaries out of the set as a new version and return its number."""
+        version = self.dictionary_version()
+        kept = [d for d in self.dictionaries_at(version) if d.name not in names]
+        return self.save_dictionaries(kept, f"Removed {', '.join(names)}", based_on=version)
+
+    def mute_phrases(self, rows: Sequence[PhraseRow]) -> int:
+        """Let these phrases match nothing; return the version, the same one if they did not."""
+        version = self.dictionary_version()
+        changed = editing.mute_phrases(self.dictionaries_at(version), rows)
+        return self.save_dictionaries(changed, f"Muted {_listed(rows)}", based_on=version)
+
+    def unmute_phrases(self, rows: Sequence[PhraseRow]) -> int:
+        """Let these phrases match again; return the version, the same one if none was muted."""
+        version = self.dictionary_version()
+        changed = editing.unmute_phrases(self.dictionaries_at(version), rows)
+        return self.save_dictionaries(changed, f"Unmuted {_listed(rows)}", based_on=version)
+
+    def relabel_phrases(self, rows: Sequence[PhraseRow], new_type: str) -> int:
+        """Move these phrases to another type; return the version, the same one if they had it."""
+        version = self.dictionary_version()
+        changed = editing.relabel_phrases(self.dictionaries_at(version), rows, new_type)
+        old_types = {row.entity_type for row in rows}
+        source = f" from {old_types.pop()}" if len(old_types) == 1 else ""
+        reason = f"Moved {_listed(rows)}{source} to {editing.clean_type(new_type)}"
+        return self.save_dictionaries(changed, reason, based_on=version)
 
     def dictionary_history(self) -> list[DictionaryVersion]:
         """Return all versions, latest first."""
@@ -290,6 +327,10 @@ def clean_project_name(name: str) -> str:
     if not cleaned:
         raise InputError("the project has no name. Type one")
     return cleaned
+
+
+def _listed(rows: Sequence[PhraseRow]) -> str:
+    return list_phrases(row.text for row in rows)
 
 
 def _match_preset(db: sqlite3.Connection) -> str:

@@ -1,7 +1,7 @@
-"""Distant labels after some phrases were muted, from those before, without matching again.
+"""Update distant labels after some phrases were muted, without matching again.
 
-Only the sentences in which a muted phrase was found are settled anew, from all that was found in
-them; the others keep their matches. The result is what labeling everything would give.
+Only sentences with a muted phrase are resolved again, from the phrases that are left in them; the
+others keep their matches. The result is the same as labeling everything again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ import pandas as pd
 
 from engine.dictionary import Dictionary, active_phrases
 from engine.distant import DistantLabels, join_rows, make_rows, paint
-from engine.matching import Found
+from engine.matching import Occurrence
 from engine.resolution import Match, Rules
 
 _Flags = npt.NDArray[np.bool_]
@@ -27,7 +27,7 @@ def labels_after_muting(
 ) -> DistantLabels | None:
     """Return the labels of `after`, given those of `before` under the same matching options.
 
-    None when more was changed than that some phrases were muted: then all has to be matched.
+    None if the dictionaries differ by more than muted phrases: then everything must be matched.
     """
     if not _differ_by_muting(before, after):
         return None
@@ -35,17 +35,17 @@ def labels_after_muting(
     rules = _rules(after)
     number = np.cumsum(~is_gone, dtype=np.int32) - 1  # old phrase id -> new one
     old = labels.matches.to_numpy(), labels.also.to_numpy(), labels.shorter.to_numpy()
-    found = _found(*old)
+    rows = _occurrences(*old)
     is_touched = np.zeros(len(labels.bounds) - 1, bool)
-    is_touched[found[is_gone[found[:, 3]], 0]] = True
-    left = found[is_touched[found[:, 0]] & ~is_gone[found[:, 3]]]
+    is_touched[rows[is_gone[rows[:, 3]], 0]] = True
+    left = rows[is_touched[rows[:, 0]] & ~is_gone[rows[:, 3]]]
     left[:, 3] = number[left[:, 3]]
     new = join_rows([make_rows(_settled(left, rules))])
-    # Where a type has no phrase left, no untouched sentence has a match of it.
+    # If a type has no phrase left, no untouched sentence has a match of it.
     types = np.array([0, *(_place(name, rules.types) for name in labels.types)], np.int32)
     tables = _merged(old, is_touched, number, types, new)
     matches, also, shorter = (
-        pd.DataFrame(rows, columns=of.columns) for rows, of in zip(tables, new, strict=True)
+        pd.DataFrame(table, columns=like.columns) for table, like in zip(tables, new, strict=True)
     )
     return replace(
         labels,
@@ -69,7 +69,7 @@ def _differ_by_muting(before: Sequence[Dictionary], after: Sequence[Dictionary])
     names = [dictionary.name for dictionary in before]
     return (
         len(before) == len(after)
-        # Below, a phrase is found by its dictionary's name, and ties in credit are settled by it.
+        # Phrases are looked up, and ties between dictionaries are broken, by the dictionary's name.
         and len(set(names)) == len(names)
         and all(
             old.muted <= new.muted and replace(old, muted=new.muted, notes=new.notes) == new
@@ -81,11 +81,11 @@ def _differ_by_muting(before: Sequence[Dictionary], after: Sequence[Dictionary])
 def _muted_phrases(
     labels: DistantLabels, before: Sequence[Dictionary], after: Sequence[Dictionary]
 ) -> _Flags:
-    """Which phrases of the labels are muted now."""
+    """Return which phrases of the labels are muted now."""
     muted = {
-        (of.name, text, entity_type)
-        for old, of in zip(before, after, strict=True)
-        for text, entity_type in of.muted - old.muted
+        (new.name, text, entity_type)
+        for old, new in zip(before, after, strict=True)
+        for text, entity_type in new.muted - old.muted
     }
     is_gone = np.zeros(len(labels.phrases), bool)
     maybe = np.flatnonzero(labels.phrases["phrase"].isin({text for _, text, _ in muted}))
@@ -95,15 +95,15 @@ def _muted_phrases(
 
 
 def _rules(dictionaries: Sequence[Dictionary]) -> Rules:
-    numbered = [(p, i) for i, of in enumerate(dictionaries) for p in active_phrases(of)]
+    numbered = [(p, i) for i, d in enumerate(dictionaries) for p in active_phrases(d)]
     return Rules([phrase for phrase, _ in numbered], [i for _, i in numbered], dictionaries)
 
 
-# ---- what was found -------------------------------------------------------------------------
+# ---- occurrences ----------------------------------------------------------------------------
 
 
-def _found(matches: _Numbers, also: _Numbers, shorter: _Numbers) -> _Numbers:
-    """All that was found, a row each: sentence, start, end, phrase."""
+def _occurrences(matches: _Numbers, also: _Numbers, shorter: _Numbers) -> _Numbers:
+    """Return one row per occurrence of a phrase: sentence, start, end, phrase."""
     places = matches[:, :3]
     return np.concatenate(
         [
@@ -115,14 +115,14 @@ def _found(matches: _Numbers, also: _Numbers, shorter: _Numbers) -> _Numbers:
 
 
 def _settled(left: _Numbers, rules: Rules) -> Iterator[tuple[int, list[Match]]]:
-    """The matches of each sentence, from what is left of all that was found in it."""
+    """Yield the matches of each sentence, from the occurrences that are left in it."""
     rows = left[np.lexsort(left.T[::-1])].tolist()
-    for sentence, of in groupby(rows, key=lambda row: row[0]):
-        found: list[Found] = [
+    for sentence, in_sentence in groupby(rows, key=lambda row: row[0]):
+        places: list[Occurrence] = [
             (start, end, tuple(row[3] for row in same))
-            for (start, end), same in groupby(of, key=lambda row: (row[1], row[2]))
+            for (start, end), same in groupby(in_sentence, key=lambda row: (row[1], row[2]))
         ]
-        yield sentence, rules.settle(found)
+        yield sentence, rules.settle(places)
 
 
 # ---- both together --------------------------------------------------------------------------
@@ -135,14 +135,14 @@ def _merged(
     types: _Numbers,
     new: Sequence[pd.DataFrame],
 ) -> _Tables:
-    """Rows of sentences that stay, under new numbers, and rows of the others, in text order."""
+    """Return the renumbered rows of untouched sentences and the new rows, in text order."""
     matches, also, shorter = old
     stay = np.flatnonzero(~is_touched[matches[:, 0]])
     kept, settled = matches[stay], new[0].to_numpy()
     order = np.argsort(np.concatenate([kept[:, 0], settled[:, 0]]), kind="stable")
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    # Where each row goes; a last entry for -1, which is no row.
+    # The new place of each row; the last entry is for -1, which stands for no row.
     old_place = np.full(len(matches) + 1, -1, np.int32)
     old_place[stay] = place[: len(stay)]
     new_place = np.append(place[len(stay) :], np.int32(-1))

@@ -1,13 +1,13 @@
-"""Phrases found in a sentence become matches that count and matches that lost, with the reason.
+"""Decide which of the phrases that occur in a sentence count as labels, and why others do not.
 
-One result whatever the order of dictionaries and phrases:
+The result does not depend on the order of dictionaries and phrases:
 
-1. Within a type, from left to right, the longest phrase that begins at a token is taken and the
-   scan goes on right after it, so adjacent matches are all found.
-2. Between types, where taken matches overlap, the longer one (in tokens) wins; then the one from
+1. Within a type, from left to right: take the longest phrase that begins at a token and continue
+   right after it, so adjacent matches are all taken.
+2. Between types, where taken matches overlap: the longer one (in tokens) wins; then the one from
    the dictionary with the higher priority; then the one that begins earlier; then the type whose
    name comes first in the alphabet.
-3. A match that loses is kept with the reason and its winner. Nothing takes its place.
+3. A match that loses is recorded with the reason and its winner. Nothing takes its place.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from engine.dictionary import Dictionary, Phrase
-from engine.matching import Found, Matcher
+from engine.matching import Matcher, Occurrence
 
 KEPT, SAME_TYPE, LONGER, PRIORITY, EARLIER, TYPE_NAME = range(6)
 OUTCOMES = (
@@ -41,12 +41,12 @@ class Match:
     phrase_ids: tuple[int, ...]  # the phrase it is credited to, then others with the same tokens
     outcome: int = KEPT
     winner: int = -1  # position of the match it lost to
-    # (end, phrase id) of the same type that begin here too and end earlier: no matches themselves
+    # (end, phrase id) of the same type that also begin here and end earlier: not matches themselves
     shorter: tuple[tuple[int, int], ...] = ()
 
 
 class Resolver:
-    """Decides which of the phrases that a matcher finds count as labels."""
+    """Finds phrases in sentences and decides which of them count as labels."""
 
     def __init__(self, matcher: Matcher, dictionaries: Sequence[Dictionary]) -> None:
         self._matcher = matcher
@@ -58,10 +58,10 @@ class Resolver:
 
     def matches(self, tokens: Sequence[str]) -> list[Match]:
         """Return the matches of one sentence, kept and lost, by start and type."""
-        found = self._matcher.scan(tokens)
+        places = self._matcher.scan(tokens)
         if self._matcher.finds_out_of_order:
-            found.sort()
-        return self._rules.settle(found)
+            places.sort()
+        return self._rules.settle(places)
 
     def phrase_table(self) -> pd.DataFrame:
         """Return every phrase by its id: text, entity type, canonical id, dictionary."""
@@ -69,7 +69,7 @@ class Resolver:
 
 
 class Rules:
-    """What decides between phrases that were found: the type and the priority of each, by id."""
+    """Decides between phrases that occur in a sentence, by their types and priorities."""
 
     def __init__(
         self,
@@ -85,11 +85,11 @@ class Rules:
         priorities = [dictionary.priority for dictionary in dictionaries]
         self._priority_of = [priorities[i] for i in dictionary_of]
 
-    def settle(self, found: list[Found]) -> list[Match]:
-        """Return the matches of one sentence from all that was found in it, in order of start."""
-        if not found:
+    def settle(self, places: list[Occurrence]) -> list[Match]:
+        """Return the matches of one sentence, given all phrases that occur in it by start."""
+        if not places:
             return []
-        matches = self._longest_by_type(found)
+        matches = self._longest_by_type(places)
         if len(matches) > 1:
             _settle_within_types(matches)
             _settle_between_types(matches)
@@ -98,7 +98,7 @@ class Rules:
     def phrase_table(self) -> pd.DataFrame:
         """Return every phrase by its id: text, entity type, canonical id, dictionary."""
         phrases, count = self._phrases, len(self._phrases)
-        # Arrays of objects: pandas would look at a million strings to guess their type.
+        # Arrays of objects, or pandas would inspect a million strings to guess their type.
         types = np.array(("", *self.types), dtype=object)
         names = np.array(self._names, dtype=object)
         return pd.DataFrame(
@@ -111,24 +111,24 @@ class Rules:
             dtype=object,
         )
 
-    def _longest_by_type(self, found: list[Found]) -> list[Match]:
-        """The longest phrase of each type at each token; equal ones joined."""
+    def _longest_by_type(self, places: list[Occurrence]) -> list[Match]:
+        """Return the longest phrase per type and token; equal ones are one match."""
         matches: list[Match] = []
         type_of, priority_of = self._type_of, self._priority_of
-        i, count = 0, len(found)
+        i, count = 0, len(places)
         while i < count:
-            start, end, ids = found[i]
+            start, end, ids = places[i]
             i += 1
-            if len(ids) == 1 and (i == count or found[i][0] != start):  # nearly always
+            if len(ids) == 1 and (i == count or places[i][0] != start):  # the usual case
                 matches.append(Match(start, end, type_of[ids[0]], priority_of[ids[0]], ids))
                 continue
             first = i - 1
-            while i < count and found[i][0] == start:
+            while i < count and places[i][0] == start:
                 i += 1
-            matches += self._longest_at(start, found[first:i])
+            matches += self._longest_at(start, places[first:i])
         return matches
 
-    def _longest_at(self, start: int, places: list[Found]) -> list[Match]:
+    def _longest_at(self, start: int, places: list[Occurrence]) -> list[Match]:
         longest: dict[int, tuple[int, list[int]]] = {}  # by type
         shorter: dict[int, list[tuple[int, int]]] = {}
         for _, end, phrase_ids in places:  # the shortest first
@@ -170,7 +170,7 @@ def _settle_within_types(matches: list[Match]) -> None:
 
 
 def _settle_between_types(matches: list[Match]) -> None:
-    """Settle each stretch of the sentence in which matches that were taken overlap."""
+    """Choose winners in each stretch of the sentence where taken matches overlap."""
     stretch: list[int] = []
     reach = 0
     for position, match in enumerate(matches):

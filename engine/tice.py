@@ -1,12 +1,12 @@
-"""Labels become a label frequency: the share c of a type's tokens that the dictionary labels.
+"""Estimate the label frequency c: the share of a type's tokens that the dictionary labels.
 
 TIcE (Bekker and Davis, AAAI 2018) bounds c from below: in any subset of the tokens the labeled
-share is at most c, and where nearly all tokens are of the type it comes close. A decision tree
-looks for such subsets on some folds; the others say how many of their tokens are labeled.
+share is at most c, and it comes close to c where nearly all tokens are of the type. A decision tree
+looks for such subsets on one fold; the other folds say how many of their tokens are labeled.
 
-What differs from the published algorithm, because a dictionary labels words and not tokens:
+Differences from the published algorithm, because a dictionary labels words and not tokens:
 
-- Folds part the distinct words, so a subset that was chosen for one labeled word is judged by
+- Folds divide the distinct words, so a subset that was chosen for one labeled word is judged by
   others; a feature of the token itself counts only if ten distinct words share it.
 - T, the size of a subset, counts words: Kish's effective number, 100 for 100 words equally often.
 - The bound is solved for c instead of iterated twice from c = 0.5 (a first step that ends at 0
@@ -23,24 +23,24 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-_FOLDS = 5  # a tree grows on one of them, the other four judge its subsets
-_ROUNDS = 6  # ways to part the words into folds; c is averaged over rounds and folds
+_FOLDS = 5  # a tree grows on one fold, the other four judge its subsets
+_ROUNDS = 6  # ways to divide the words into folds; c is averaged over rounds and folds
 _SPLITS = 100  # of one tree
 _SMALLEST_SUBSET = 10  # tokens to grow on, words to judge by
 _PURITY_BIAS = 5  # k of max-bepp: labeled / (all + k) favors subsets that are pure and not tiny
 _DELTA = 0.5  # how often the bound may fail
-_SHARED_BY = 10  # distinct words that share a feature; one of fewer could name a word
+_SHARED_BY = 10  # distinct words that share a feature; with fewer, it could identify a word
 _NEIGHBOR_COUNT = 50  # tokens with that feature; a neighbor may be one word, "of" or "Dr."
 
 _Rows = npt.NDArray[np.intp]
 _Flags = npt.NDArray[np.bool_]
 
 
-# ---- features that do not name the word -----------------------------------------------------
+# ---- features that do not identify the word -------------------------------------------------
 
 
 class Features(NamedTuple):
-    """Each token's words and features; a boolean matrix stored by what is true in it."""
+    """Each token's word and features: a sparse boolean matrix."""
 
     words: _Rows  # (tokens,)
     codes: npt.NDArray[np.int32]  # (tokens, groups): the one feature of the group that is true
@@ -48,14 +48,14 @@ class Features(NamedTuple):
 
 
 def token_features(sentences: Sequence[Sequence[str]]) -> Features:
-    """Return the features of all tokens, end to end; none of them names the word itself."""
+    """Return the features of the tokens of all sentences; none of them identifies the word."""
     vocabulary, words = _numbered(chain.from_iterable(sentences))
     once = np.ones(len(vocabulary), np.intp)
     often = np.bincount(words, minlength=len(vocabulary))
     is_first, is_last = _sentence_edges(sentences, len(words))
-    columns = [_frequent(of, once, _SHARED_BY)[words] for of in _own_features(vocabulary)]
-    for of in _neighbor_features(vocabulary):
-        column = _frequent(of, often, _NEIGHBOR_COUNT)[words] + 1
+    columns = [_frequent(own, once, _SHARED_BY)[words] for own in _own_features(vocabulary)]
+    for neighbor in _neighbor_features(vocabulary):
+        column = _frequent(neighbor, often, _NEIGHBOR_COUNT)[words] + 1
         columns.append(np.where(is_first, 0, np.roll(column, 1)))
         columns.append(np.where(is_last, 0, np.roll(column, -1)))
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
@@ -110,12 +110,12 @@ def _shape(word: str) -> str:
 def _numbered(values: Iterable[Hashable]) -> tuple[list[str], _Rows]:
     """Return the distinct values in order of appearance, and the number of each value."""
     numbers: dict[Hashable, int] = {}
-    of = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp)
-    return [str(value) for value in numbers], of
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp)
+    return [str(value) for value in numbers], codes
 
 
 def _frequent(values: Iterable[Hashable], weights: _Rows, at_least: int) -> _Rows:
-    """Number the values that weigh at least so much from 1 on; 0 for all others."""
+    """Number the values with at least this weight from 1 on; 0 for all others."""
     _, numbers = _numbered(values)
     is_frequent = np.bincount(numbers, weights) >= at_least
     return np.where(is_frequent, np.cumsum(is_frequent), 0)[numbers]
@@ -132,7 +132,7 @@ def _sentence_edges(sentences: Sequence[Sequence[str]], token_count: int) -> tup
 
 
 class _Node(NamedTuple):
-    """A subset of the tokens, and how many of those to grow on have each feature."""
+    """A subset of the tokens, and how many of its growing tokens have each feature."""
 
     growing: _Rows
     judging: _Rows
@@ -155,15 +155,15 @@ def label_frequency(
             nodes = _grow(features, is_labeled, rows[folds == fold], rows[folds != fold])
             bounds.append(_largest_bound(nodes, features.words, is_labeled))
     mean = float(np.mean(bounds))
-    # With too few words to judge by, what is known is that c is at least the share of all tokens.
+    # With too few words to judge by, we only know that c is at least the labeled share.
     return max(mean, float(is_labeled[rows].mean()), 1 / len(labels))
 
 
 def _grow(features: Features, is_labeled: _Flags, growing: _Rows, judging: _Rows) -> list[_Node]:
-    """Return the nodes of a tree that splits its most labeled subset first."""
+    """Return the nodes of a tree that splits the subset with the highest labeled share first."""
     root = _node(features, is_labeled, growing, judging)
     nodes = [root]
-    queue = [(0.0, 0)]  # least first: minus the biased labeled share, index in nodes
+    queue = [(0.0, 0)]  # smallest first: (minus the biased labeled share, index in nodes)
     for _ in range(_SPLITS):
         if not queue:
             break
@@ -216,7 +216,7 @@ def _split(
     ]
     smaller, larger = sorted(sides, key=lambda side: len(side[0]))
     counted = _node(features, is_labeled, *smaller)
-    # The larger side is what the smaller one leaves: a tree counts few tokens twice.
+    # The larger side is the rest, so most tokens are counted only once.
     rest = _Node(*larger, node.counts - counted.counts, node.labeled - counted.labeled)
     return counted, rest
 
@@ -227,7 +227,7 @@ def _largest_bound(nodes: Sequence[_Node], words: _Rows, is_labeled: _Flags) -> 
     shares = np.array([is_labeled[rows].mean() for rows in judged])
     largest = 0.0
     for i in np.argsort(-shares, kind="stable"):
-        if shares[i] <= largest:  # a bound is below its share, and so are all that follow
+        if shares[i] <= largest:  # a bound is below its share, and later shares are lower
             break
         word_count = _effective_words(words[judged[i]])
         if word_count >= _SMALLEST_SUBSET:
@@ -244,7 +244,7 @@ def _effective_words(words: _Rows) -> float:
 def _lower_bound(share: float, size: float) -> float:
     """Return the c that solves c = L/T - sqrt(c (1 - c) (1 - delta) / (delta T)).
 
-    share: L/T, size: T. One-sided Chebyshev: c is below this with probability delta at most.
+    share: L/T, size: T. One-sided Chebyshev: c is below this with a probability of at most delta.
 
     >>> round(_lower_bound(0.5, 100), 4)
     0.4502

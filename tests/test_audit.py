@@ -5,7 +5,8 @@ import pytest
 
 import engine.audit
 from engine.audit import audit_dictionaries, phrase_flags
-from engine.dictionary import Dictionary, Phrase, mute
+from engine.dictionary import Dictionary, Phrase
+from engine.dictionary_editing import mute
 
 DISEASES = Dictionary("Disease.txt", (Phrase("Cold", "Disease"), Phrase("measles", "Disease")))
 SYMPTOMS = Dictionary("Symptom.txt", (Phrase("cold", "Symptom"), Phrase("ache", "Symptom")))

@@ -119,7 +119,7 @@ def test_errors_figure_stacks_kinds_with_the_worst_type_first():
     assert {bar.name: list(bar.x) for bar in figure.data} == {
         "Other boundaries": [0, 1],
         "Other type": [5, 0],
-        "No entity there": [0, 2],
+        "Not an entity": [0, 2],
         "Missed": [9, 3],
     }
 

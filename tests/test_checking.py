@@ -15,7 +15,8 @@ from engine.checking import (
     noisy_phrases,
     wilson_interval,
 )
-from engine.dictionary import Dictionary, Phrase, mute
+from engine.dictionary import Dictionary, Phrase
+from engine.dictionary_editing import mute
 from engine.distant import label
 from engine.text import Entity
 from engine.tokenization import make_document

@@ -10,10 +10,8 @@ from engine.dictionary import (
     active_phrases,
     fingerprint,
     first_share,
-    mute,
-    relabel,
-    unmute,
 )
+from engine.dictionary_editing import mute, relabel, unmute
 from engine.settings import MATCH_PRESETS
 
 COLD = Phrase("cold", "Disease", line=1)
@@ -69,7 +67,7 @@ def test_relabel_changes_nothing_when_there_is_nothing_to_move(old_type, new_typ
 
 
 def test_relabel_refuses_an_empty_type():
-    with pytest.raises(ValueError, match='the new type of "cold" must not be empty'):
+    with pytest.raises(ValueError, match="the new type of “cold” is empty"):
         relabel(MIXED, "cold", "Disease", " ")
 
 

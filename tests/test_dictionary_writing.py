@@ -1,7 +1,8 @@
 import io
 import json
 
-from engine.dictionary import Dictionary, Phrase, mute
+from engine.dictionary import Dictionary, Phrase
+from engine.dictionary_editing import mute
 from engine.dictionary_files import read_dictionary
 from engine.dictionary_writing import write_patterns, write_phrases
 from engine.files import SourceFile

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.decisions import Decision
-from engine.dictionary import Dictionary, Phrase, mute
+from engine.dictionary import Dictionary, Phrase
+from engine.dictionary_editing import mute
 from engine.enrichment import (
     NAME,
     add_phrases,

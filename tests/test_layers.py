@@ -12,20 +12,21 @@ ENGINE = ROOT / "engine"
 UI = ROOT / "ui"
 ENGINE_ORDER = [
     "settings", "code_version", "text", "tokenization", "text_figures", "files", "encoding",
-    "text_files", "archives", "delimited", "json_records", "folding", "dictionary",
-    "dictionary_layouts", "dictionary_records", "dictionary_files", "audit", "matching",
+    "text_files", "archives", "delimited", "json_records", "formats", "folding", "dictionary",
+    "dictionary_editing", "dictionary_layouts", "dictionary_records", "dictionary_files", "audit",
+    "matching",
     "resolution", "distant", "relabeling", "changes", "coverage", "phrase_tables", "candidates",
     "corrections", "tice", "priors", "preflight", "device", "vector_files", "vectors",
     "word_shapes", "lexicon", "encoders", "subwords", "transformer", "pretrained", "context",
     "batches", "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
     "metrics", "confidence_scores", "checking", "selection", "marks", "pool", "agreement",
-    "bootstrap", "seen", "calibration", "judged", "formats", "streaming", "alignment",
+    "bootstrap", "seen", "calibration", "judged", "streaming", "alignment",
     "training_data", "progress", "experiment", "runs", "job_process", "comparison", "curve",
     "speed", "project_connection", "project_store", "decisions", "review",
     "review_queue", "review_progress", "enrichment", "summaries",
     "dictionary_writing", "verification", "corpus_cache", "dictionary_versions",
-    "project_files", "labels_cache", "project_text", "project_gold", "project", "project_zip",
-    "workspace", "reviewed", "job_requests", "job_store", "job_plan", "job_watch",
+    "project_files", "labels_cache", "project_text", "project_gold", "project", "project_labels",
+    "project_zip", "workspace", "reviewed", "job_requests", "job_store", "job_plan", "job_watch",
     "job_reports", "job_results", "jobs", "export_choice", "console", "commands", "__main__",
 ]  # fmt: skip
 TORCH_MODULES = {

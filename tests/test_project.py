@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from engine import project_text
-from engine.dictionary import Dictionary, Phrase, fingerprint, mute
+from engine.dictionary import Dictionary, Phrase, fingerprint
+from engine.dictionary_editing import mute
 from engine.files import SourceFile
 from engine.formats import read_corpus
 from engine.settings import Limits, MatchOptions, ReadOptions

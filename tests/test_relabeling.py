@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.dictionary import Dictionary, Phrase, mute
+from engine.dictionary import Dictionary, Phrase
+from engine.dictionary_editing import mute
 from engine.distant import DistantLabels, label
 from engine.relabeling import labels_after_muting
 from engine.settings import MATCH_PRESETS

@@ -9,7 +9,7 @@ import pytest
 from engine.alignment import align, gold_of
 from engine.checking import judgements_from_gold, kept_matches, noisy_phrases
 from engine.coverage import phrase_usage
-from engine.dictionary import mute
+from engine.dictionary_editing import mute
 from engine.dictionary_files import read_dictionaries
 from engine.distant import conflicts, dictionary_entities, label
 from engine.files import read_source

@@ -1,6 +1,7 @@
 import pytest
 
-from engine.dictionary import Dictionary, Phrase, mute
+from engine.dictionary import Dictionary, Phrase
+from engine.dictionary_editing import mute
 from engine.distant import label
 from engine.pool import pool_entities
 from engine.seen import seen_places, seen_recall

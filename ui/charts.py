@@ -1,4 +1,4 @@
-"""The tables of distant labels become figures: coverage, conflicts, errors, checked precision."""
+"""Figures about distant labels: coverage, conflicts, errors, and precision from judgements."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 from ui.chart_style import BARS, TEXT, framed, shown
 
 _MOST_BARS = 15
-_MOST_TYPES = 12  # of a heat map; more cannot be read
-_ACCENT = (55, 120, 173)  # of a heat map: no type's color and no method's
-# Kinds of error: neither a type's color nor a method's, and apart in lightness too.
+_MOST_TYPES = 12  # of a heat map; more are unreadable
+_ACCENT = (55, 120, 173)  # of a heat map; not the color of a type or a method
+# Kinds of errors: not the color of a type or a method, and different in lightness.
 _ERROR_COLORS = {
     "boundary": "#9aa8b5",
     "type": "#b98c5f",
@@ -20,7 +20,7 @@ _ERROR_COLORS = {
 ERROR_NAMES = {
     "boundary": "Other boundaries",
     "type": "Other type",
-    "spurious": "No entity there",
+    "spurious": "Not an entity",
     "missed": "Missed",
 }
 
@@ -55,7 +55,7 @@ def matches_figure(by_dictionary: pd.DataFrame, colors: Mapping[str, str]) -> go
     ]
     bars = go.Bar(
         x=top["matches"],
-        # Positions, so that two long names that are cut alike keep a bar each.
+        # Positions, so that two long names that are cut to the same text keep separate bars.
         y=list(range(len(top))),
         orientation="h",
         width=0.6,
@@ -73,7 +73,7 @@ def matches_figure(by_dictionary: pd.DataFrame, colors: Mapping[str, str]) -> go
 
 
 def per_sentence_figure(table: pd.DataFrame) -> go.Figure:
-    """Return how many sentences have how many matches; the last bar stands for that and more.
+    """Return the number of sentences by their number of matches; the last bar includes more.
 
     table: matches, sentences.
     """
@@ -90,14 +90,14 @@ def per_sentence_figure(table: pd.DataFrame) -> go.Figure:
         hovertemplate="%{y:,} sentences with %{x} matches<extra></extra>",
     )
     figure = framed(bars, height=220)
-    figure.update_layout(margin_t=24)  # for the number over the highest bar
-    figure.update_xaxes(title="Matches in a sentence (count)", showgrid=False, type="category")
+    figure.update_layout(margin_t=24)  # for the number above the highest bar
+    figure.update_xaxes(title="Matches per sentence (count)", showgrid=False, type="category")
     figure.update_yaxes(title="Sentences (count)", rangemode="tozero", nticks=5, tickformat=",d")
     return figure
 
 
 def conflicts_figure(counts: pd.DataFrame) -> go.Figure:
-    """Return how often a match of one type (row) wins over one of another (column).
+    """Return how often a match of one type (row) won over one of another (column).
 
     counts: winner_type, loser_type, times.
     """
@@ -137,7 +137,7 @@ def conflicts_figure(counts: pd.DataFrame) -> go.Figure:
 
 
 def errors_figure(errors_by_type: Mapping[str, Mapping[str, int]]) -> go.Figure:
-    """Return the kinds of errors of each type, stacked; the type with most errors first."""
+    """Return the kinds of errors per type as stacked bars, the type with most errors first."""
     types = sorted(errors_by_type, key=lambda name: -sum(errors_by_type[name].values()))
     types = types[:_MOST_BARS]
     names = [shown(name) for name in types]
@@ -166,9 +166,9 @@ def errors_figure(errors_by_type: Mapping[str, Mapping[str, int]]) -> go.Figure:
 
 
 def precision_figure(checked: pd.DataFrame, by: str) -> go.Figure:
-    """Return checked precision with its 95 % interval for each dictionary or type, all last.
+    """Return precision with its 95 % interval per dictionary or type, the total last.
 
-    checked: `by`, checked, precision, low, high; rows that nobody has judged are left out.
+    checked: `by`, checked, precision, low, high; rows without judgements are left out.
     """
     rows = checked[checked["precision"].notna()]
     low, mid, high = (100 * rows[name].astype(float) for name in ("low", "precision", "high"))
@@ -213,7 +213,7 @@ def precision_figure(checked: pd.DataFrame, by: str) -> go.Figure:
 
 
 def _with_rows(figure: go.Figure, names: Sequence[str], title: str | None = None) -> go.Figure:
-    """Name the rows, the first on top."""
+    """Label the rows, the first on top."""
     figure.update_yaxes(
         title=title,
         tickvals=list(range(len(names))),
@@ -225,7 +225,7 @@ def _with_rows(figure: go.Figure, names: Sequence[str], title: str | None = None
 
 
 def _frequent_types(counts: pd.DataFrame) -> list[str]:
-    """The types with most conflicts, by name."""
+    """Return the types with most conflicts, by name."""
     sides = (counts.groupby(name)["times"].sum() for name in ("winner_type", "loser_type"))
     total = pd.concat(list(sides)).groupby(level=0).sum()
     return sorted(total.sort_values(ascending=False, kind="stable").index[:_MOST_TYPES])

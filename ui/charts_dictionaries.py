@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from ui.chart_style import BARS, framed, shown
 
-_NAMED = 20  # phrases of the long tail whose names are written
+_NAMED = 20  # phrases that are shown by name
 _MOST_TYPES = 20
 
 
@@ -45,7 +45,7 @@ def type_figure(by_type: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
 def tail_figure(ranks: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
     """Return matches over rank, both logarithmic, in the colors of the types.
 
-    The first ranks have their names on hover; writing twenty of them out would cover the curve.
+    Names are shown on hover; labels would cover the curve.
     """
     points = go.Scatter(
         x=ranks["rank"],
@@ -72,7 +72,7 @@ def top_figure(ranks: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
         orientation="h",
         width=0.62,
         marker_color=[colors[name] for name in top["entity_type"]],
-        customdata=[f"{shown(name)} ({shown(of)})" for name, of in _pairs(top)],
+        customdata=[f"{shown(name)} ({shown(entity_type)})" for name, entity_type in _pairs(top)],
         hovertemplate="%{customdata}: %{x:,} matches<extra></extra>",
     )
     figure = framed(bars, height=80 + 20 * len(top))
@@ -116,7 +116,7 @@ def _pairs(top: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _logarithmic(values: pd.Series) -> dict[str, object]:
-    """A logarithmic axis from a little under 1 with a tick at each power of ten."""
+    """Return a logarithmic axis with a tick at each power of ten."""
     highest = int(values.max()) if len(values) else 1
     ticks = [10**i for i in range(len(str(highest)) + 1)]
     return {

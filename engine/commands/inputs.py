@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from engine.alignment import align, gold_of
 from engine.commands.terminal import note_all, read_files, read_options
-from engine.dictionary import Dictionary, mute
+from engine.dictionary import Dictionary
+from engine.dictionary_editing import find_phrases, mute_phrases
 from engine.dictionary_files import read_dictionaries
 from engine.files import read_source
 from engine.project import Project
@@ -69,18 +70,12 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
         return dictionaries
     files = [read_source(path) for path in options.dictionary]
     dictionaries = read_dictionaries(files, read_options(options), options.type)
-    muted = {phrase.casefold() for phrase in options.mute}
-    dictionaries = [
-        mute(
-            dictionary,
-            ((p.text, p.entity_type) for p in dictionary.phrases if p.text.casefold() in muted),
-        )
-        for dictionary in dictionaries
-    ]
-    known = {phrase.casefold() for dictionary in dictionaries for phrase, _ in dictionary.muted}
+    muted = find_phrases(dictionaries, ((phrase, None) for phrase in options.mute))
+    known = {row.text.casefold() for row in muted}
     for phrase in options.mute:
         if phrase.casefold() not in known:
             raise InputError(f'--mute: "{phrase}" is in none of the dictionaries')
+    dictionaries = mute_phrases(dictionaries, muted)
     for dictionary in dictionaries:
         note_all(f"{dictionary.name}: {note}" for note in dictionary.notes)
     return dictionaries

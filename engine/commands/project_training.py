@@ -17,11 +17,11 @@ from engine.commands.train import (
 )
 from engine.commands.work import do_job
 from engine.curve import Point
-from engine.distant import dictionary_entities, label
+from engine.distant import dictionary_entities
 from engine.job_requests import CurveRequest, TrainRequest, settings_of
 from engine.job_results import stored_request
-from engine.labels_cache import kept_labels
 from engine.project import Project
+from engine.project_labels import labels_of
 from engine.text import Entity, InputError
 
 
@@ -42,11 +42,8 @@ def train_in_project(project: Project, options: argparse.Namespace) -> None:
     note_all(jobs.job_notes(project, job.id))
     corpus = project.corpus()
     gold = project.gold(corpus)
-    dictionaries = project.dictionaries_at(job.dictionary_version)
-    labels = kept_labels(
-        project.folder,
-        lambda: project.labels_key(job.dictionary_version, job.match_preset),
-        lambda: label(corpus.documents, dictionaries, job.match_preset),
+    labels = labels_of(
+        project, job.dictionary_version, job.match_preset, documents=lambda: corpus.documents
     )
     found: dict[str, Mapping[str, tuple[Entity, ...]]] = {
         "dictionary": dictionary_entities(labels, corpus.documents),

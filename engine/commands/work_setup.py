@@ -9,16 +9,16 @@ from engine.commands.predict import groups
 from engine.context import keep_context
 from engine.device import choose_device
 from engine.dictionary import Dictionary
-from engine.distant import DistantLabels, label
+from engine.distant import DistantLabels
 from engine.experiment import Run, predict_documents, run_context
 from engine.formats import write_corpus
 from engine.job_plan import Speed, machine_name, network_key
 from engine.job_reports import Report
-from engine.labels_cache import kept_labels
 from engine.pretrained import Tokens, has_context
 from engine.progress import OnProgress
 from engine.project import Project
 from engine.project_files import CACHE
+from engine.project_labels import labels_of
 from engine.settings import Settings
 from engine.text import Corpus, Entity, InputError
 from engine.training_data import tokens_of
@@ -58,11 +58,12 @@ def read_and_label(work: Work) -> Labeled:
         raise InputError("the text of this project holds no words")
     dictionaries = project.dictionaries_at(job.dictionary_version)
     work.report.progress(stage="labels")
-    labels = kept_labels(
-        project.folder,
-        lambda: project.labels_key(job.dictionary_version, job.match_preset),
-        # One worker: several are forked, and the heart of this process is a thread.
-        lambda: label(corpus.documents, dictionaries, job.match_preset),
+    labels = labels_of(
+        project,
+        job.dictionary_version,
+        job.match_preset,
+        documents=lambda: corpus.documents,
+        dictionaries_at=lambda _: dictionaries,
     )
     return Labeled(corpus, dictionaries, labels, len(labels.labels))
 

@@ -1,9 +1,9 @@
 import pytest
 
-from engine import Dictionary, Phrase, SourceFile
+from engine import SourceFile
 from engine.workspace import create_project
 from tests.app.pages import open_page
-from ui.views import dictionary_changes, dictionary_upload
+from ui.views import dictionary_changes
 
 TEXT = b"He had gout, then Gout.\nLead pipes lead to lead poisoning.\nA cold and nothing else.\n"
 DISEASE = ("Disease.txt", b"gout\ncold\nlead poisoning\ngout\n", "text/plain")
@@ -122,7 +122,7 @@ def test_a_type_is_asked_for_when_phrases_have_none(project):
     page = checked(upload(show(project), UNTYPED, DISEASE))
     assert "2 terms have no label" in plain(page.warning[0].value)
     assert "Save to the project" not in [button.label for button in page.button]
-    [box] = [box for box in page.text_input if box.label == "Type of the phrases that name none"]
+    [box] = [box for box in page.text_input if box.label == "Type of the phrases without a type"]
     page = checked(press(box.set_value("Chemical").run(), "Save to the project"))
     # The list keeps the type that its name gives.
     assert {of for _, of in held(project)["Disease.txt"]} == {"Disease"}
@@ -142,18 +142,11 @@ def test_a_file_that_is_no_dictionary_is_explained(project):
 )
 def test_a_name_that_is_taken_is_asked_about(filled, way, names):
     page = upload(show(filled), ("Disease.txt", b"measles\n", ""))
-    [choice] = [radio for radio in page.radio if "in the project already" in radio.label]
+    [choice] = [radio for radio in page.radio if "already in the project" in radio.label]
     page = checked(press(choice.set_value(way).run(), "Save to the project"))
     expected = names or ["Disease.txt", "Chemical.txt", "Disease.txt~2"]
     assert list(held(filled)) == expected
     assert held(filled)[expected[0 if names else 2]] == [("measles", "Disease")]
-
-
-def test_retyped_keeps_a_phrase_once_under_one_type():
-    found = Dictionary("a.csv", (Phrase("lead", "Metal"), Phrase("lead", "Element")))
-    types = {("a.csv", "Metal"): "Chemical", ("a.csv", "Element"): "Chemical"}
-    [changed] = dictionary_upload.retyped([found], types)
-    assert [(p.text, p.entity_type) for p in changed.phrases] == [("lead", "Chemical")]
 
 
 # ---- the grid and what changes --------------------------------------------------------------
@@ -206,7 +199,7 @@ def test_turning_a_dictionary_off_is_previewed_and_applied(filled):
 
 def test_nothing_to_change_is_said(filled):
     page = checked(press(show(filled), "See what changes"))
-    assert page.info[0].value.startswith("Nothing was changed")
+    assert page.info[0].value.startswith("Nothing changed")
     assert not figures(page)
 
 
@@ -283,7 +276,7 @@ def test_phrases_can_be_filtered_and_ordered(filled):
     page.multiselect(key="phrases_types").set_value(["Chemical"]).run()
     assert table(page, "flags")["phrase"].tolist() == ["lead"]
     page.text_input(key="phrases_search").set_value("[").run()
-    assert checked(page).info[0].value.startswith("No phrase is like this.")
+    assert checked(page).info[0].value.startswith("No phrase matches these filters.")
 
 
 def test_phrases_are_muted_and_let_in_again(filled):
@@ -304,7 +297,7 @@ def test_phrases_get_another_type(filled):
     page.text_input(key="phrases_type_name").set_value("Symptom").run()
     page = checked(page.button(key="phrases_relabel").click().run())
     assert ("cold", "Symptom") in held(filled)["Disease.txt"]
-    assert filled.dictionary_history()[0].reason == "“cold” → Symptom"
+    assert filled.dictionary_history()[0].reason == "Moved “cold” from Disease to Symptom"
 
 
 def test_many_phrases_are_turned_page_by_page(project):

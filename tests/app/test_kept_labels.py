@@ -25,7 +25,7 @@ def no_labeling(project, monkeypatch):
         raise AssertionError("labeled again")
 
     assert not open_page("labels", project.id).run().exception
-    monkeypatch.setattr(engine, "label", never)
+    monkeypatch.setattr(engine.project_labels, "label", never)
 
 
 def opened(project):

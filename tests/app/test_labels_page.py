@@ -95,7 +95,7 @@ def test_every_tab_is_drawn_and_only_the_open_one(sample, tab):
     [
         (b"", b"gout\n", "No text yet."),
         (TEXT, b"", "No dictionaries yet."),
-        (TEXT, b"measles\n", "No phrase is found in this text (0 of 1 phrases in 3 sentences)"),
+        (TEXT, b"measles\n", "No phrase matches this text (0 of 1 phrases in 3 sentences)"),
     ],
     ids=["no text", "no dictionary", "no match"],
 )
@@ -179,7 +179,7 @@ def test_filters_choose_sentences(sample):
     assert "Sentences 1–8 of 8" in captions(page)
     assert "lost to" in texts(page)
     page.text_input(key="labels_search").set_value("no such words anywhere").run()
-    assert page.info[0].value == "No sentence is like this. Choose other filters."
+    assert page.info[0].value == "No sentence matches these filters."
 
 
 @pytest.mark.parametrize(

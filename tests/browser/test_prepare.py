@@ -95,7 +95,7 @@ def test_a_phrase_is_found_and_muted(page):
     page.keyboard.press("Enter")
     expect(main(page)).to_contain_text("Phrases 1–3 of 3.")
     choose_row(page, "phrases_table")
-    expect(main(page)).to_contain_text("1 phrase chosen")
+    expect(main(page)).to_contain_text("1 phrase selected")
     press(page, "Mute")
     expect(main(page)).to_contain_text("Muted “cold”. The dictionaries are at version 3.")
 
@@ -142,6 +142,6 @@ def test_a_muted_phrase_changes_the_figures(page):
     expect(card).to_contain_text("lead")
     settle(page)
     card.get_by_role("button", name="Mute").click()
-    expect(main(page)).to_contain_text("“lead” (Drug) matches nothing now.")
+    expect(main(page)).to_contain_text("Muted “lead” (Drug).")
     settle(page)
     assert number(figure(page, "Token coverage").inner_text()) < before

@@ -1,6 +1,6 @@
-"""The project's dictionaries, tables about them, and a change that is looked at before it is made.
+"""The project's dictionaries, tables about them, and a change to preview before it applies.
 
-Tables follow from the labels and are kept by their key; a draft is one visitor's own.
+Tables are cached by the key of the labels; a draft belongs to one visitor.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _DRAFT = "dictionary_draft"
 
 @dataclass(frozen=True, slots=True)
 class ChartTables:
-    """What the figures are drawn from."""
+    """The tables behind the figures."""
 
     by_type: pd.DataFrame  # entity_type, phrases, phrases_used, matches
     ranks: pd.DataFrame  # rank, phrase, entity_type, matches
@@ -32,9 +32,9 @@ class ChartTables:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A change of dictionaries or matching that was asked for and not made yet."""
+    """A change of dictionaries or matching that is not applied yet."""
 
-    labels_key: str  # what it changes; it is dropped when that is no longer so
+    labels_key: str  # of what it changes; a draft for other labels is dropped
     version: int
     dictionaries: tuple[Dictionary, ...]
     preset: str
@@ -47,12 +47,12 @@ def read_dictionaries(project: Project) -> tuple[Dictionary, ...]:
 
 
 def dictionary_rows(project: Project) -> pd.DataFrame:
-    """Return a row a dictionary; without text nothing is known of matches."""
+    """Return one row per dictionary; without text, matches are missing."""
     return _dictionary_rows((project.id, project.labels_key()), project)
 
 
 def phrase_rows(project: Project) -> pd.DataFrame:
-    """Return a row a phrase; without text nothing is known of matches."""
+    """Return one row per phrase; without text, matches are missing."""
     return _phrase_rows((project.id, project.labels_key()), project)
 
 
@@ -64,7 +64,7 @@ def chart_tables(project: Project) -> ChartTables | None:
 
 
 def changes(project: Project, draft: Draft) -> Changes | None:
-    """Return the matches that the draft would add and take away; None without text."""
+    """Return the matches that the draft would add and remove; None without text."""
     if not project.text_key():
         return None
     key = (project.id, draft.labels_key, fingerprint(draft.dictionaries), draft.preset)
@@ -77,7 +77,7 @@ def changes(project: Project, draft: Draft) -> Changes | None:
 def set_draft(
     project: Project, dictionaries: Sequence[Dictionary], preset: str, reason: str
 ) -> None:
-    """Keep a change to be looked at; a change of nothing is none."""
+    """Keep a change to preview; if nothing changes, there is no draft."""
     held = (read_dictionaries(project), project.match_preset())
     if (tuple(dictionaries), preset) == held:
         drop_draft()
@@ -88,9 +88,9 @@ def set_draft(
 
 
 def draft(project: Project) -> Draft | None:
-    """Return the change that is looked at, unless text or dictionaries are others by now."""
-    found: Draft | None = st.session_state.get(_DRAFT)
-    return found if found and found.labels_key == project.labels_key() else None
+    """Return the change to preview, unless text or dictionaries have changed since."""
+    kept: Draft | None = st.session_state.get(_DRAFT)
+    return kept if kept and kept.labels_key == project.labels_key() else None
 
 
 def drop_draft() -> None:
@@ -98,7 +98,7 @@ def drop_draft() -> None:
     st.session_state.pop(_DRAFT, None)
 
 
-# ---- kept by content ------------------------------------------------------------------------
+# ---- caches ---------------------------------------------------------------------------------
 
 
 def _labels(project: Project) -> engine.DistantLabels | None:

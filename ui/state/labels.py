@@ -1,15 +1,13 @@
-"""Distant labels and the tables about them, kept by the content they came from.
+"""Distant labels and the tables about them, cached by the content they come from.
 
-They are cached as resources, shared by all visitors and never copied. Each table is made when it
-is first asked for, so that a tab nobody opens costs nothing. Frozen values, and no view changes a
-table in place.
+They are cached as resources: shared by all visitors and never copied, so no view may change a table
+in place. A table is made when it is first needed, so a tab that nobody opens costs nothing.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -19,13 +17,13 @@ from engine.alignment import Aligned
 from engine.checking import Judgements, mixed
 from engine.coverage import Coverage, matches_per_sentence
 from engine.decisions import judgements
-from engine.labels_cache import kept_labels
+from engine.dictionary_editing import PhraseRow, find_phrases
 from engine.metrics import GoldSpans, evaluate_spans, gold_spans
 from engine.project import Project
-from engine.relabeling import labels_after_muting
+from engine.project_labels import EarlierLabels, labels_of
 from ui.state import corpus, current
 
-_KEPT = 4  # results of each kind; more would fill the memory of a small machine
+_KEPT = 4  # cached results of each kind; more would fill the memory of a small machine
 _MATCH_PRESET = "labels_match_preset"
 _AGAIN = "labels_check_again"
 Key = tuple[object, ...]
@@ -36,12 +34,12 @@ Place = tuple[str, int, int, str]
 
 
 def labels(project: Project) -> engine.DistantLabels:
-    """Return the distant labels of the project's text, as its dictionaries are now."""
+    """Return the distant labels of the project's text by its current dictionaries."""
     return _labels(_key(project), project)
 
 
 def dictionaries(project: Project) -> tuple[engine.Dictionary, ...]:
-    """Return the dictionaries as they are now."""
+    """Return the current dictionaries."""
     return _version(project, project.dictionary_version())
 
 
@@ -52,7 +50,7 @@ def coverage(project: Project) -> Coverage:
 
 @dataclass(frozen=True, slots=True)
 class CoverageTables:
-    """Where the labels are, and whose they are."""
+    """Where the labels are, and which dictionaries they come from."""
 
     along: pd.DataFrame
     per_sentence: pd.DataFrame  # matches, sentences
@@ -60,7 +58,7 @@ class CoverageTables:
 
 
 def coverage_tables(project: Project) -> CoverageTables:
-    """Return what the tab Coverage draws."""
+    """Return the tables of the tab Coverage."""
     return _coverage_tables(_key(project), project)
 
 
@@ -70,7 +68,7 @@ def conflicts(project: Project) -> pd.DataFrame:
 
 
 def missing(project: Project) -> pd.DataFrame:
-    """Return what may be missing from the dictionaries."""
+    """Return phrases that may be missing from the dictionaries."""
     return _missing(_key(project), project)
 
 
@@ -80,7 +78,7 @@ def matches(project: Project) -> pd.DataFrame:
 
 
 def entities_csv(project: Project) -> bytes:
-    """Return the distant labels as a file with one row an entity."""
+    """Return the distant labels as a file with one row per entity."""
     documents = corpus.read_corpus(project).documents
     entities = engine.dictionary_entities(labels(project), documents)
     out, write = BytesIO(), engine.FORMATS["entities"].write
@@ -89,7 +87,7 @@ def entities_csv(project: Project) -> bytes:
     return out.getvalue()
 
 
-# ---- how right they are ---------------------------------------------------------------------
+# ---- precision ------------------------------------------------------------------------------
 
 
 def evaluation(project: Project, gold: Aligned) -> engine.Evaluation:
@@ -99,7 +97,7 @@ def evaluation(project: Project, gold: Aligned) -> engine.Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was judged by hand, and what that says."""
+    """Judgements by hand, and the precision they give."""
 
     judgements: Judgements
     overall: pd.Series  # of `checked_precision`: checked, precision, low, high
@@ -108,14 +106,14 @@ class Checked:
 
 
 def checked(project: Project) -> Checked:
-    """Return precision by the matches that were judged by hand."""
+    """Return the precision from matches that were judged by hand."""
     stored = project.decisions("check")
     key = (*_key(project), tuple(decision.id for decision in stored))
     return _checked(key, project, judgements(stored))
 
 
 def noisy(project: Project, gold: Aligned | None) -> pd.DataFrame:
-    """Return the phrases by how many false matches they are estimated to make."""
+    """Return the phrases by their estimated number of false matches."""
     stored = project.decisions("check")
     ids = tuple(decision.id for decision in stored)
     key = (*_key(project), gold is not None and project.gold_key(), ids)
@@ -123,12 +121,12 @@ def noisy(project: Project, gold: Aligned | None) -> pd.DataFrame:
 
 
 def sample(project: Project, size: int) -> pd.DataFrame:
-    """Return matches to be judged, types and dictionaries mixed."""
+    """Return matches to judge, types and dictionaries mixed."""
     return _sample((*_key(project), size), project)
 
 
 def judge(project: Project, match: pd.Series, verdict: str) -> None:
-    """Store what a person thinks of a match: accepted, rejected or unsure. For a callback."""
+    """Store a verdict on a match: accepted, rejected or unsure. For a callback."""
     st.session_state.pop(_AGAIN, None)
     with _said():
         project.add_decision(
@@ -144,7 +142,7 @@ def judge(project: Project, match: pd.Series, verdict: str) -> None:
 
 
 def take_back(project: Project) -> None:
-    """Take back the latest judgement, to be made again. For a callback."""
+    """Undo the latest judgement, to judge that match again. For a callback."""
     with _said():
         taken = project.undo_decision("check")
         st.session_state[_AGAIN] = taken.place if taken else None
@@ -152,7 +150,7 @@ def take_back(project: Project) -> None:
 
 @contextmanager
 def _said() -> Iterator[None]:
-    """A callback runs before the page is drawn, so what went wrong is said by the page's head."""
+    """Keep an error for the head of the page: a callback runs before the page is drawn."""
     try:
         yield
     except engine.InputError as error:
@@ -160,7 +158,7 @@ def _said() -> Iterator[None]:
 
 
 def to_judge_again() -> Place | None:
-    """Return the place whose judgement was just taken back."""
+    """Return the place whose judgement was just undone."""
     return st.session_state.get(_AGAIN)
 
 
@@ -168,79 +166,41 @@ def to_judge_again() -> Place | None:
 
 
 def preset_key(project: Project) -> str:
-    """Return the key of the widget that chooses a preset, set to what is stored."""
+    """Return the key of the preset widget, set to the stored preset."""
     st.session_state[_MATCH_PRESET] = project.match_preset()
     return _MATCH_PRESET
 
 
 def store_preset(project: Project) -> None:
-    """Store the preset that the widget was just set to. For a callback."""
+    """Store the preset just chosen. For a callback."""
     with _said():
         project.set_match_preset(st.session_state[_MATCH_PRESET])
 
 
 def muted(project: Project) -> list[tuple[str, str]]:
-    """Return the phrases that match nothing, with their types."""
+    """Return the muted phrases, with their types."""
     return sorted({pair for dictionary in dictionaries(project) for pair in dictionary.muted})
 
 
-def mute(project: Project, pairs: Iterable[tuple[str, str]]) -> None:
+def mute(project: Project, pairs: Sequence[tuple[str, str]]) -> None:
     """Let these phrases (with their types) match nothing, in any case and any dictionary."""
-    pairs = list(pairs)
-    base, held = _held(project)
-    folded = {(text.casefold(), entity_type) for text, entity_type in pairs}
-    silent = {
-        (phrase.text, phrase.entity_type)
-        for dictionary in held
-        for phrase in dictionary.phrases
-        if (phrase.text.casefold(), phrase.entity_type) in folded
-    }
-    changed = [engine.mute(dictionary, silent) for dictionary in held]
-    project.save_dictionaries(changed, f"Muted {listed(pairs)}", based_on=base)
+    project.mute_phrases(find_phrases(dictionaries(project), pairs))
 
 
 def unmute(project: Project, pairs: Sequence[tuple[str, str]]) -> None:
-    """Let these phrases match again."""
-    base, held = _held(project)
-    changed = [engine.unmute(dictionary, pairs) for dictionary in held]
-    project.save_dictionaries(changed, f"Let match again {listed(pairs)}", based_on=base)
+    """Let these muted phrases match again, as they are spelled."""
+    held = dictionaries(project)
+    rows = [PhraseRow(d.name, *pair) for d in held for pair in d.muted.intersection(pairs)]
+    project.unmute_phrases(rows)
 
 
 def relabel(project: Project, phrase: str, old_type: str, new_type: str) -> None:
     """Move a phrase to another type, in any case and any dictionary."""
-    base, held = _held(project)
-    changed = []
-    for dictionary in held:
-        spellings = {
-            p.text
-            for p in dictionary.phrases
-            if p.entity_type == old_type and p.text.casefold() == phrase.casefold()
-        }
-        for spelling in sorted(spellings):
-            dictionary = engine.relabel(dictionary, spelling, old_type, new_type)
-        changed.append(dictionary)
-    reason = f"Moved “{phrase}” from {old_type} to {new_type}"
-    project.save_dictionaries(changed, reason, based_on=base)
-
-
-def _held(project: Project) -> tuple[int, tuple[engine.Dictionary, ...]]:
-    """The version that a change is made to, and its dictionaries."""
-    version = project.dictionary_version()
-    return version, _version(project, version)
-
-
-def listed(pairs: Sequence[tuple[str, str]], most: int = 3) -> str:
-    """Return the phrases of these pairs for a sentence.
-
-    >>> listed([("lead", "Chemical"), ("cold", "Disease")])
-    '“lead”, “cold”'
-    """
-    shown = ", ".join(f"“{text}”" for text, _ in pairs[:most])
-    return shown if len(pairs) <= most else f"{shown} and {len(pairs) - most:,} more"
+    project.relabel_phrases(find_phrases(dictionaries(project), [(phrase, old_type)]), new_type)
 
 
 # ---- the caches -----------------------------------------------------------------------------
-# Streamlit leaves out of the cache key what begins with an underscore.
+# Streamlit leaves arguments that begin with an underscore out of the cache key.
 
 
 def _key(project: Project) -> Key:
@@ -250,41 +210,27 @@ def _key(project: Project) -> Key:
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Finding the phrases in the text")
 def _labels(key: Key, _project: Project) -> engine.DistantLabels:
     version, preset = _project.dictionary_version(), _project.match_preset()
-    labels = kept_labels(
-        _project.folder,
-        lambda: _project.labels_key(version, preset),
-        lambda: _made_labels(_project, version, preset),
+    latest = _latest(_project.id)
+    labels = labels_of(
+        _project,
+        version,
+        preset,
+        documents=lambda: corpus.read_corpus(_project).documents,
+        dictionaries_at=lambda number: _version(_project, number),
+        earlier=latest[0] if latest else None,
     )
-    _latest(_project.id)[:] = [_Basis(_project.labels_key(version, preset), version, labels)]
+    latest[:] = [EarlierLabels(_project.labels_key(version, preset), version, labels)]
     return labels
 
 
-class _Basis(NamedTuple):
-    """The labels that were looked at last: those after a mute follow from them."""
-
-    key: str
-    version: int
-    labels: engine.DistantLabels
-
-
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _latest(project_id: str) -> list[_Basis]:
+def _latest(project_id: str) -> list[EarlierLabels]:
+    """The labels that were shown last, if any."""
     return []
 
 
-def _made_labels(project: Project, version: int, preset: str) -> engine.DistantLabels:
-    of = _version(project, version)
-    for last in _latest(project.id):
-        # The text may be another, and a reset sample counts its versions anew.
-        if last.key == project.labels_key(last.version, preset):
-            before = _version(project, last.version)
-            if (labels := labels_after_muting(last.labels, before, of)) is not None:
-                return labels
-    return engine.label(corpus.read_corpus(project).documents, of, preset)
-
-
 def _version(project: Project, version: int) -> tuple[engine.Dictionary, ...]:
-    # A reset sample counts its versions anew, so the number alone would not do.
+    # A reset sample numbers its versions anew, so the number alone is not enough.
     return _dictionaries((project.id, version, project.dictionary_key(version)), project)
 
 
@@ -300,15 +246,18 @@ def _coverage(key: Key, _project: Project) -> Coverage:
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _coverage_tables(key: Key, _project: Project) -> CoverageTables:
-    of = labels(_project)
+    current_labels = labels(_project)
+    phrases = current_labels.phrases
     groups = ["dictionary", "entity_type"]
-    credited = of.phrases.take(of.kept["phrase"].to_numpy())  # a match counts once
+    credited = phrases.take(current_labels.kept["phrase"].to_numpy())  # a match counts once
     counts = {
-        "phrases": of.phrases.groupby(groups).size(),
+        "phrases": phrases.groupby(groups).size(),
         "matches": credited.groupby(groups).size(),
     }
     by_dictionary = pd.DataFrame(counts).fillna(0).astype(int).reset_index()
-    return CoverageTables(engine.coverage_along(of), matches_per_sentence(of), by_dictionary)
+    return CoverageTables(
+        engine.coverage_along(current_labels), matches_per_sentence(current_labels), by_dictionary
+    )
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
@@ -339,13 +288,13 @@ def _gold_spans(key: Key, _project: Project, _gold: Aligned) -> GoldSpans:
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _checked(key: Key, _project: Project, _judgements: Judgements) -> Checked:
-    found = matches(_project)
-    by_dictionary = engine.checked_precision(found, _judgements, by="dictionary")
+    kept = matches(_project)
+    by_dictionary = engine.checked_precision(kept, _judgements, by="dictionary")
     return Checked(
         _judgements,
         by_dictionary.iloc[-1],
         by_dictionary,
-        engine.checked_precision(found, _judgements, by="entity_type"),
+        engine.checked_precision(kept, _judgements, by="entity_type"),
     )
 
 
@@ -353,9 +302,9 @@ def _checked(key: Key, _project: Project, _judgements: Judgements) -> Checked:
 def _noisy(
     key: Key, _project: Project, _gold: Aligned | None, _judgements: Judgements
 ) -> pd.DataFrame:
-    found = matches(_project)
-    by_gold = engine.judgements_from_gold(found, _gold.entities) if _gold else {}
-    return engine.noisy_phrases(found, {**by_gold, **_judgements})
+    kept = matches(_project)
+    by_gold = engine.judgements_from_gold(kept, _gold.entities) if _gold else {}
+    return engine.noisy_phrases(kept, {**by_gold, **_judgements})
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

@@ -1,4 +1,4 @@
-"""Which sentences the page of distant labels shows, and what is known about one phrase."""
+"""Select the sentences for the page Distant labels, and gather the figures of one phrase."""
 
 from dataclasses import dataclass
 
@@ -18,12 +18,12 @@ from ui.state.labels import Key
 
 ALL, WITH, WITHOUT, CONFLICT = "All", "With a match", "Without a match", "With a conflict"
 _KEPT = 8  # selections; each is a list of sentence numbers
-_MOST_CHOICES = 500  # phrases to choose from; any other can be typed
+_MOST_CHOICES = 500  # phrases in the list; any other can be typed
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a person wants to see; an empty field asks for nothing."""
+    """The filters of the page; an empty field does not filter."""
 
     kind: str = ALL
     types: tuple[str, ...] = ()
@@ -34,28 +34,28 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The sentences that a filter lets through, and the matches to be marked in them."""
+    """The sentences that match a filter, and the matches to mark in them."""
 
     sentences: npt.NDArray[np.intp]  # numbers in the corpus, in order
     matches: pd.DataFrame  # sentence, start, end (token indices), type (class)
 
 
 def select(project: Project, chosen: Filter) -> Selection:
-    """Return what the filter lets through."""
+    """Return the sentences that match the filter."""
     return _select((project.id, project.labels_key(), chosen), project)
 
 
 def phrase_choices(project: Project) -> dict[str, int]:
-    """Return the phrases that were found most often, with how often."""
+    """Return the phrases with most matches, and their numbers of matches."""
     usage = _usage((project.id, project.labels_key()), project)
-    found = usage[usage["matches"] + usage["lost"] > 0]
-    top = found.drop_duplicates("phrase").head(_MOST_CHOICES)
+    used = usage[usage["matches"] + usage["lost"] > 0]
+    top = used.drop_duplicates("phrase").head(_MOST_CHOICES)
     return dict(zip(top["phrase"], top["matches"].tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseCard:
-    """What is known about one phrase, in any case."""
+    """The figures of one phrase, in any case."""
 
     rows: pd.DataFrame  # phrase, entity_type, dictionary, matches, lost, precision
     documents: int
@@ -67,15 +67,15 @@ class PhraseCard:
 
 
 def phrase_card(project: Project, phrase: str, gold: Aligned | None) -> PhraseCard | None:
-    """Return what is known about a phrase; None when no dictionary holds it unmuted."""
+    """Return the figures of a phrase; None if no dictionary has it, or it is muted."""
     usage = _usage((project.id, project.labels_key()), project)
     rows = usage[usage["phrase"].str.casefold() == phrase.casefold()]
     if rows.empty:
         return None
     keys = ["phrase", "entity_type", "dictionary"]
     noisy = state.noisy(project, gold)[[*keys, "precision"]]
-    found = state.matches(project)
-    documents = found.loc[found["phrase"].isin(rows["phrase"]), "document"].nunique()
+    matches = state.matches(project)
+    documents = matches.loc[matches["phrase"].isin(rows["phrase"]), "document"].nunique()
     return PhraseCard(rows.merge(noisy, on=keys, how="left"), documents, phrase_flags(phrase))
 
 
@@ -107,7 +107,7 @@ def _select(key: Key, _project: Project) -> Selection:
 
 
 def _is_wanted(labels: engine.DistantLabels, chosen: Filter) -> npt.NDArray[np.bool_]:
-    """Which matches, kept or lost, are of the types, dictionaries and phrase asked for."""
+    """Return which matches, kept or lost, have the chosen types, dictionaries and phrase."""
     matches = labels.matches
     wanted = np.ones(len(matches), bool)
     if chosen.types:
@@ -122,13 +122,13 @@ def _is_wanted(labels: engine.DistantLabels, chosen: Filter) -> npt.NDArray[np.b
     if chosen.phrase:
         fits &= (phrases["phrase"].str.casefold() == chosen.phrase.casefold()).to_numpy(bool)
     accounted = fits[matches["phrase"].to_numpy()]
-    also = labels.also  # several phrases may account for one match
+    also = labels.also  # several phrases may explain one match
     accounted[also["match"].to_numpy()[fits[also["phrase"].to_numpy()]]] = True
     return wanted & accounted
 
 
 def _with_conflict(labels: engine.DistantLabels, wanted: pd.DataFrame) -> npt.NDArray[np.intp]:
-    """Sentences in which a wanted match lost to another type, or won over one."""
+    """Return the sentences in which a wanted match lost to another type, or won over one."""
     lost = labels.matches[labels.matches["outcome"] > SAME_TYPE]
     is_met = lost.index.isin(wanted.index) | lost["winner"].isin(wanted.index)
     return np.unique(lost.loc[is_met, "sentence"].to_numpy())

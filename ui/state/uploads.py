@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 import engine
 from engine.alignment import Aligned
-from engine.formats.ids import unique_ids
+from engine.dictionary_editing import with_own_names
 from engine.formats.reading import join_corpora
 from engine.project import Project
 from engine.project_text import read_units
@@ -142,6 +142,5 @@ def _dictionary_preview(
             untyped.append(error)
             if entity_type:
                 dictionaries += engine.read_dictionaries([file], options, entity_type)
-    names, _ = unique_ids(dictionary.name for dictionary in dictionaries)
-    renamed = [replace(d, name=name) for d, name in zip(dictionaries, names, strict=True)]
-    return DictionaryPreview(tuple(renamed), tuple(str(error) for error in untyped))
+    named = tuple(with_own_names(dictionaries))
+    return DictionaryPreview(named, tuple(str(error) for error in untyped))

@@ -1,4 +1,4 @@
-"""Dictionaries: add them, see what each finds, sort out phrases, choose how they match."""
+"""The page Dictionaries: add them, see what they match, edit phrases, choose the matching."""
 
 import shlex
 
@@ -25,7 +25,7 @@ def show(project: Project) -> None:
     """Draw the page."""
     parts.page_header(
         "Dictionaries",
-        "Lists of phrases, each with its type. What they find in the text becomes the distant "
+        "Lists of phrases, each with a type. Where they match the text, they become the distant "
         "labels that a tagger learns from.",
         parts.project_chips(project),
     )
@@ -42,7 +42,7 @@ def show(project: Project) -> None:
 
 
 def show_dictionaries(project: Project) -> None:
-    """Draw what is asked for in tabs, under a change that is being looked at."""
+    """Draw the tabs, below the preview of a change if there is one."""
     dictionary_changes.show_draft(project)
     grid, phrases, plots, versions = st.tabs(TABS, key="dictionaries_tab", on_change="rerun")
     with grid:
@@ -72,13 +72,13 @@ def command_line(project: Project) -> str:
 
 
 def show_charts(project: Project) -> None:
-    """Draw which types, phrases and lengths of phrases the matches come from."""
+    """Draw the matches by type, by phrase and by length of the phrase."""
     tables = state.chart_tables(project)
     if tables is None:
-        parts.empty_state("No text yet, so nothing is known of matches.", "Add text", "text")
+        parts.empty_state("No text yet, so there are no matches.", "Add text", "text")
         return
     if tables.ranks.empty:
-        st.info("No phrase is found in this text, so there is nothing to draw.")
+        st.info("No phrase matches this text, so there is nothing to draw.")
         return
     colors = type_colors(tables.by_type["entity_type"])
     st.subheader("Matches by type", anchor=False)
@@ -92,23 +92,23 @@ def show_frequent(tables: state.ChartTables, colors: dict[str, str]) -> None:
     """Draw the most frequent phrases by name."""
     with st.container():
         st.subheader("The most frequent phrases", anchor=False)
-        st.caption("A phrase far ahead of the others may be an everyday word.")
+        st.caption("A phrase with far more matches than the others may be an everyday word.")
         draw(charts.top_figure(tables.ranks, colors), "top")
 
 
 def show_spread(tables: state.ChartTables, colors: dict[str, str]) -> None:
-    """Draw how matches are spread over phrases, and over their lengths."""
+    """Draw how matches are distributed over phrases and over their lengths."""
     with st.container():
         st.subheader("The long tail", anchor=False)
-        st.caption("Every phrase with a match, by rank; a few phrases make most of the matches.")
+        st.caption("Every phrase with a match, by rank. A few phrases cause most matches.")
         draw(charts.tail_figure(tables.ranks, colors), "tail")
         st.subheader("Length of phrases", anchor=False)
-        st.caption("How many matches come from phrases of one word, of two, and so on.")
+        st.caption("Matches of phrases with one word, two words, and so on.")
         draw(charts.length_figure(tables.lengths), "lengths")
 
 
 def draw(figure: object, name: str) -> None:
-    """Draw a figure without buttons over it."""
+    """Draw a figure without a toolbar."""
     st.plotly_chart(figure, key=f"dictionaries_chart_{name}", config=CONFIG)
 
 
@@ -116,7 +116,7 @@ def draw(figure: object, name: str) -> None:
 
 
 def show_versions(project: Project) -> None:
-    """Draw all versions, and let an earlier one be restored."""
+    """Draw all versions, and the control that restores an earlier one."""
     history = project.dictionary_history()
     table = pd.DataFrame(
         {
@@ -131,7 +131,7 @@ def show_versions(project: Project) -> None:
         "saved": st.column_config.DatetimeColumn("Saved (UTC)", format="YYYY-MM-DD HH:mm"),
     }
     columns |= {"reason": "What was done", "phrases": "Phrases"}
-    st.caption("Every change is a version of its own, and none is ever lost.")
+    st.caption("Every change is saved as a version. No version is ever lost.")
     parts.show_table(table, columns, "dictionaries_versions")
     earlier = [entry.version for entry in history[1:]]
     if not earlier:
@@ -145,7 +145,7 @@ def show_versions(project: Project) -> None:
 
 
 def show_versions_when_emptied(project: Project) -> None:
-    """Draw the versions when the last dictionary was removed, so that it can be brought back."""
+    """Draw the versions if all dictionaries were removed, so that they can be restored."""
     if project.dictionary_version():
         st.subheader("Earlier versions", anchor=False)
         show_versions(project)

@@ -1,4 +1,4 @@
-"""Which dictionaries count and how they match: changed only after a look at what that changes."""
+"""Change which dictionaries are on and how they match, after a preview of the effect."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from ui.state import corpus, current
 from ui.state import dictionaries as state
 
 PRESETS = {
-    "strict": "The very same words, letter by letter.",
+    "strict": "Exactly the same words, letter by letter.",
     "balanced": "Any case, but short acronyms as written: AIDS is not aids.",
     "loose": "Any case, accents, plurals and hyphens.",
 }
@@ -29,7 +29,7 @@ EDITABLE = ("is_enabled", "priority", "matching")
 
 
 def show_grid(project: Project) -> None:
-    """Draw the dictionaries and how they match; a change is looked at before it is made."""
+    """Draw the dictionaries and how they match; changes are previewed before they apply."""
     held = state.read_dictionaries(project)
     table = state.dictionary_rows(project)
     table = table.assign(
@@ -59,14 +59,14 @@ def show_grid(project: Project) -> None:
         reason = change_reason(held, changed, project.match_preset(), preset)
         state.set_draft(project, changed, preset, reason)
         if state.draft(project) is None:
-            current.say("Nothing was changed: these are the settings in force.", "info")
+            current.say("Nothing changed: these settings already apply.", "info")
         st.rerun()
     show_remove(project, held)
     warn_without_matches(table)
 
 
 def grid_columns() -> dict[str, Any]:
-    """Return the columns of the grid in their order."""
+    """Return the columns of the grid, in order."""
     number = st.column_config.NumberColumn
     return {
         "is_enabled": st.column_config.CheckboxColumn("On", help="Off: it matches nothing."),
@@ -76,16 +76,17 @@ def grid_columns() -> dict[str, Any]:
         "duplicates": number(
             "Duplicates",
             format="localized",
-            help="Phrases listed more than once under one type, here or elsewhere, in any case.",
+            help="Phrases listed more than once under one type, in this or another dictionary, in "
+            "any case.",
         ),
-        "used_share": number("Found (%)", format="%.1f", help="Phrases with at least one match."),
+        "used_share": number("Used (%)", format="%.1f", help="Phrases with at least one match."),
         "matches": number("Matches", format="localized"),
         "priority": number(
             "Priority",
             min_value=-100,
             max_value=100,
             step=1,
-            help="Where two types claim words of the same length, the higher one wins.",
+            help="If matches of the same length overlap, the higher priority wins.",
         ),
         "matching": st.column_config.SelectboxColumn(
             "Matching", options=[AS_PROJECT, *PRESETS, OWN], required=True
@@ -94,14 +95,14 @@ def grid_columns() -> dict[str, Any]:
 
 
 def matching_name(match: MatchOptions | None) -> str:
-    """Return how a dictionary is matched, in the words of the grid."""
+    """Return how a dictionary is matched, as the grid names it."""
     if match is None:
         return AS_PROJECT
     return next((name for name, options in MATCH_PRESETS.items() if options == match), OWN)
 
 
 def with_settings(held: Sequence[Dictionary], table: pd.DataFrame) -> list[Dictionary]:
-    """Return the dictionaries with the settings of the grid's rows, which are in their order."""
+    """Return the dictionaries with the settings of the grid's rows, which are in order."""
     changed = []
     rows = table[list(EDITABLE)].to_numpy().tolist()
     for dictionary, (is_enabled, priority, matching) in zip(held, rows, strict=True):
@@ -116,39 +117,37 @@ def with_settings(held: Sequence[Dictionary], table: pd.DataFrame) -> list[Dicti
 def change_reason(
     held: Sequence[Dictionary], changed: Sequence[Dictionary], old: str, new: str
 ) -> str:
-    """Return what is changed, as the history will say it."""
-    said = [f"Matching {old} → {new}"] if old != new else []
+    """Return what changed, for the history of versions."""
+    changes = [f"Matching {old} → {new}"] if old != new else []
     for before, after in zip(held, changed, strict=True):
         if before.is_enabled != after.is_enabled:
-            said.append(f"{after.name} turned {'on' if after.is_enabled else 'off'}")
+            changes.append(f"{after.name} turned {'on' if after.is_enabled else 'off'}")
         if before.priority != after.priority:
-            said.append(f"{after.name}: priority {after.priority}")
+            changes.append(f"{after.name}: priority {after.priority}")
         if before.match != after.match:
-            said.append(f"{after.name}: matching {matching_name(after.match)}")
-    return "; ".join(said)
+            changes.append(f"{after.name}: matching {matching_name(after.match)}")
+    return "; ".join(changes)
 
 
 def show_remove(project: Project, held: Sequence[Dictionary]) -> None:
-    """Draw the way to take a dictionary out; an earlier version brings it back."""
+    """Draw the control that removes dictionaries; an earlier version restores them."""
     with st.popover("Remove dictionaries", icon=":material/delete:"):
         names = [dictionary.name for dictionary in held]
         gone = st.multiselect("Dictionaries to remove", names, key="dictionaries_gone")
-        st.caption("The tab Versions can bring them back.")
+        st.caption("You can restore them in the tab Versions.")
         if st.button("Remove", key="dictionaries_remove", type="primary", disabled=not gone):
-            kept = [dictionary for dictionary in held if dictionary.name not in gone]
-            reason = f"Removed {', '.join(gone)}"
-            project.save_dictionaries(kept, reason, based_on=project.dictionary_version())
-            current.say(f"{reason}.", "info")
+            project.remove_dictionaries(gone)
+            current.say(f"Removed {', '.join(gone)}.", "info")
             st.rerun()
 
 
 def warn_without_matches(table: pd.DataFrame) -> None:
-    """Say which dictionaries find nothing, and what to try."""
+    """Warn about dictionaries without matches, and say what to try."""
     silent = table[table["is_enabled"] & (table["matches"].fillna(1) == 0)]
     for name, phrases in zip(silent["name"], silent["phrases"], strict=True):
         st.warning(
             parts.plain(
-                f"“{name}” matches nothing in this text (0 of {phrases:,} phrases). Try freer "
+                f"“{name}” matches nothing in this text (0 of {phrases:,} phrases). Try looser "
                 "matching, or check that both are in the same language."
             ),
             icon=":material/warning:",
@@ -159,7 +158,7 @@ def warn_without_matches(table: pd.DataFrame) -> None:
 
 
 def show_draft(project: Project) -> None:
-    """Draw the change that was asked for: what it adds, what it takes away, and Apply."""
+    """Draw a preview of the change: matches added and removed, and the button Apply."""
     draft = state.draft(project)
     if draft is None:
         return
@@ -170,7 +169,7 @@ def show_draft(project: Project) -> None:
         st.html(f'<div class="gl-purpose">{escape(draft.reason)}</div>')
         changes = state.changes(project, draft)
         if changes is None:
-            st.caption("Without text, nothing is known of matches.")
+            st.caption("Add text to see which matches change.")
         else:
             show_counts(changes)
         with st.container(horizontal=True):
@@ -183,17 +182,17 @@ def show_draft(project: Project) -> None:
 
 
 def show_counts(changes: Changes) -> None:
-    """Draw how many matches come and go."""
+    """Draw how many matches are added and removed."""
     with st.container(horizontal=True):
         parts.figure("New matches", f"+{len(changes.added):,}")
         parts.figure("Matches gone", f"−{len(changes.removed):,}")
         parts.figure("Unchanged", parts.count(changes.unchanged))
     if changes.is_empty:
-        st.caption("The very same matches: nothing on other pages will differ.")
+        st.caption("The matches stay the same; nothing changes on other pages.")
 
 
 def show_examples(project: Project, changes: Changes) -> None:
-    """Draw up to ten examples of what comes and of what goes, each phrase once, in context."""
+    """Draw up to ten added and ten removed matches in context, one per phrase."""
     sentences = corpus.sentences(project)
     for title, table in (("New", changes.added), ("Gone", changes.removed)):
         if table.empty:
@@ -204,14 +203,14 @@ def show_examples(project: Project, changes: Changes) -> None:
 
 
 def example_lines(examples: pd.DataFrame, sentences: Sequence[Sentence]) -> list[Line]:
-    """Return each example as a sentence with the one match marked."""
+    """Return each example as a sentence with its match marked."""
     lines = []
     columns = ["sentence", "start", "end", "entity_type", "phrase", "matches"]
-    for i, start, end, of, phrase, times in examples[columns].to_numpy().tolist():
+    for i, start, end, entity_type, phrase, times in examples[columns].to_numpy().tolist():
         sentence = sentences[i]
         note = f"phrase “{phrase}”" + (f", {times:,} times" if times > 1 else "")
-        found = marks(sentence, [Span(start, end, of)])
-        lines.append(Line(i + 1, sentence.document_id, sentence.text, found, [note]))
+        marked = marks(sentence, [Span(start, end, entity_type)])
+        lines.append(Line(i + 1, sentence.document_id, sentence.text, marked, [note]))
     return lines
 
 
@@ -222,7 +221,7 @@ def colors_of(project: Project, table: pd.DataFrame) -> dict[str, str]:
 
 
 def apply(project: Project, draft: state.Draft) -> None:
-    """Make the change."""
+    """Apply the change."""
     version = project.save_dictionaries(draft.dictionaries, draft.reason, based_on=draft.version)
     project.set_match_preset(draft.preset)
     state.drop_draft()

@@ -1,12 +1,12 @@
-"""The phrases of all dictionaries: find the doubtful ones, mute them, give them another type."""
+"""The tab Phrases: find doubtful phrases, mute them, or give them another type."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from engine import Dictionary, mute, relabel, unmute
+from engine.dictionary_editing import PhraseRow
 from engine.project import Project
 from ui import parts
 from ui.state import current
@@ -25,12 +25,12 @@ OTHER = "Another type …"
 
 
 def show(project: Project) -> None:
-    """Draw the phrases, page by page, and what can be done with chosen ones."""
+    """Draw the phrases, page by page, and the actions on selected ones."""
     table = state.phrase_rows(project)
     names = [dictionary.name for dictionary in state.read_dictionaries(project)]
     shown, key = show_filters(table, names)
     if shown.empty:
-        st.info("No phrase is like this. Choose other filters.")
+        st.info("No phrase matches these filters.")
         return
     pages = -(-len(shown) // PAGE_SIZE)
     page = st.pagination(pages, key=f"phrases_page {key}") if pages > 1 else 1
@@ -38,13 +38,13 @@ def show(project: Project) -> None:
     here = shown.iloc[first : first + PAGE_SIZE]
     last = first + len(here)
     st.caption(
-        f"Phrases {first + 1:,}–{last:,} of {len(shown):,}. Choose some in the first column to "
-        "mute them, or to give them another type."
+        f"Phrases {first + 1:,}–{last:,} of {len(shown):,}. Select some in the first column to "
+        "mute them or to give them another type."
     )
     columns: dict[str, Any] = {"phrase": st.column_config.TextColumn("Phrase", width="medium")}
     columns |= {"entity_type": "Type", "dictionary": "Dictionary", "matches": "Matches"}
     columns |= {"flags": "Remarks", "state": "State"}
-    place = st.container()  # over the table, so that it is in sight
+    place = st.container()  # above the table, where it is visible
     chosen = parts.show_table(
         here.assign(state=here["is_muted"].map({True: "muted", False: ""})),
         columns,
@@ -59,7 +59,7 @@ def show(project: Project) -> None:
 
 
 def show_filters(table: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, str]:
-    """Draw the filters; return the phrases that pass, in order, and a key of the choices."""
+    """Draw the filters; return the matching phrases in order, and a key of the choices."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = st.segmented_control(
             "Phrases", [ALL, FLAGGED, UNUSED, MUTED], default=ALL, required=True, key="phrases_kind"
@@ -89,75 +89,46 @@ def show_filters(table: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFram
     if files:
         passes &= table["dictionary"].isin(files)
     by, ascending = ORDERS[order]
-    found = table[passes]
-    found = found.assign(length=found["phrase"].str.len())
-    ordered = found.sort_values(by, ascending=ascending, kind="stable")
+    shown = table[passes]
+    shown = shown.assign(length=shown["phrase"].str.len())
+    ordered = shown.sort_values(by, ascending=ascending, kind="stable")
     return ordered, f"{kind} {words} {types} {files} {order}"
 
 
 def show_actions(project: Project, chosen: pd.DataFrame) -> None:
-    """Draw the buttons for the chosen phrases."""
+    """Draw the buttons for the selected phrases."""
     is_empty = chosen.empty
+    columns = (chosen[name] for name in ("dictionary", "phrase", "entity_type"))
+    rows = [PhraseRow(*row) for row in zip(*columns, strict=True)]
     held = state.read_dictionaries(project)
     count = parts.plural(len(chosen), "phrase")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if st.button("Mute", key="phrases_mute", disabled=is_empty, icon=":material/volume_off:"):
-            save(project, [muted(d, chosen) for d in held], f"Muted {named(chosen)}")
+            save(project, project.mute_phrases, rows)
         if st.button(
             "Unmute", key="phrases_unmute", disabled=is_empty, icon=":material/volume_up:"
         ):
-            save(project, [unmuted(d, chosen) for d in held], f"Unmuted {named(chosen)}")
+            save(project, project.unmute_phrases, rows)
         types = sorted({name for dictionary in held for name in dictionary.types})
         new_type = st.selectbox(
             "Other type", [*types, OTHER], key="phrases_new_type", width=180, disabled=is_empty
         )
         if new_type == OTHER:
-            new_type = st.text_input("Name of the type", key="phrases_type_name", width=180).strip()
+            new_type = st.text_input("Name of the type", key="phrases_type_name", width=180)
         if st.button(
             "Give this type", key="phrases_relabel", disabled=is_empty or not new_type.strip()
         ):
-            new_type = " ".join(new_type.split())
-            changed = [relabeled(d, chosen, new_type) for d in held]
-            save(project, changed, f"{named(chosen)} → {new_type}")
-        st.caption(f"{count} chosen" if not is_empty else "No phrase chosen")
+            save(project, project.relabel_phrases, rows, new_type)
+        st.caption(f"{count} selected" if not is_empty else "No phrase selected")
 
 
-def save(project: Project, changed: Sequence[Dictionary], reason: str) -> None:
-    """Store the change as a new version and say so."""
+def save(project: Project, change: Callable[..., int], *arguments: object) -> None:
+    """Change the project's dictionaries and say what was changed."""
     before = project.dictionary_version()
-    version = project.save_dictionaries(changed, reason, based_on=before)
+    version = change(*arguments)
     if version == before:
-        current.say("Nothing was changed: it was so already.", "info")
+        current.say("Nothing changed: it was so already.", "info")
     else:
+        reason = project.dictionary_history()[0].reason
         current.say(f"{reason}. The dictionaries are at version {version}.")
     st.rerun()
-
-
-def named(chosen: pd.DataFrame) -> str:
-    """Return the chosen phrases as a short list."""
-    phrases = [f"“{phrase}”" for phrase in chosen["phrase"][:3]]
-    more = len(chosen) - len(phrases)
-    return ", ".join(phrases) + (f" and {more:,} more" if more else "")
-
-
-def pairs(dictionary: Dictionary, chosen: pd.DataFrame) -> list[tuple[str, str]]:
-    """Return the chosen phrases of one dictionary, with their types."""
-    own = chosen[chosen["dictionary"] == dictionary.name]
-    return list(zip(own["phrase"], own["entity_type"], strict=True))
-
-
-def muted(dictionary: Dictionary, chosen: pd.DataFrame) -> Dictionary:
-    """Return the dictionary with the chosen phrases muted."""
-    return mute(dictionary, pairs(dictionary, chosen))
-
-
-def unmuted(dictionary: Dictionary, chosen: pd.DataFrame) -> Dictionary:
-    """Return the dictionary with the chosen phrases matching again."""
-    return unmute(dictionary, pairs(dictionary, chosen))
-
-
-def relabeled(dictionary: Dictionary, chosen: pd.DataFrame, new_type: str) -> Dictionary:
-    """Return the dictionary with the chosen phrases under another type."""
-    for text, old_type in pairs(dictionary, chosen):
-        dictionary = relabel(dictionary, text, old_type, new_type)
-    return dictionary

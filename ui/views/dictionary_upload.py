@@ -1,13 +1,13 @@
-"""Add dictionaries: upload files, see and correct their types, and only then save them."""
+"""Add dictionaries: upload files, check and correct their types, then save them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from engine import LIMITS, Dictionary, InputError, ReadOptions
-from engine.formats.ids import unique_ids
+from engine.dictionary_editing import retype
 from engine.project import Project
 from ui import parts
 from ui.highlight import bullets
@@ -21,7 +21,7 @@ REPLACE, BESIDE = "Replace", "Keep both"
 
 
 def show(project: Project) -> None:
-    """Draw the uploader and, when it holds files, what is in them."""
+    """Draw the uploader and a preview of the uploaded files."""
     key = current.uploader_key(UPLOADER)
     files = st.file_uploader(
         "Add dictionaries",
@@ -32,8 +32,8 @@ def show(project: Project) -> None:
         "json, jsonl patterns, or a zip of these.",
     )
     st.caption(
-        f"Up to {LIMITS.file_mb} MB a file. A plain list takes its type from its file name; you "
-        "can change it before saving."
+        f"Up to {LIMITS.file_mb} MB per file. The type of a plain list is its file name; you can "
+        "change it before saving."
     )
     if files:
         with st.container(border=True):
@@ -41,7 +41,7 @@ def show(project: Project) -> None:
 
 
 def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
-    """Draw the phrases by type, with types that can be changed, until they are saved."""
+    """Draw the phrases by type; types can be changed until the dictionaries are saved."""
     not_saved_head()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         encoding = reading.encoding_box(key)
@@ -53,30 +53,29 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     except InputError as error:
         reading.show_fault(error, (), key, UPLOADER)
         return
-    found = preview.dictionaries
+    new = preview.dictionaries
     if preview.untyped and not entity_type:
         reading.discard_button(key, UPLOADER)
         return
-    types = show_types(found, f"{key}_types_{files.key[:8]}_{entity_type}")
-    show_examples(found)
+    types = show_types(new, f"{key}_types_{files.key[:8]}_{entity_type}")
+    show_examples(new)
     held = state.read_dictionaries(project)
-    way = ask_way(held, found, key)
+    way = ask_way(held, new, key)
     with st.container(horizontal=True):
         if st.button("Save to the project", key=f"{key}_save", type="primary"):
-            whole = joined(held, retyped(found, types), is_replacing=way == REPLACE)
             with parts.explained():
-                save(project, whole, found)
+                save(project, retype(new, types), is_replacing=way == REPLACE)
         reading.discard_button(key, UPLOADER)
 
 
 def ask_type(untyped: Sequence[str], key: str) -> str:
-    """Ask for one type for all phrases that have none, if there are such; "" without an answer."""
+    """Ask for one type for all phrases without a type; return "" if there is no answer."""
     if not untyped:
         return ""
     for message in untyped:
         st.warning(parts.plain(parts.sentence(message)), icon=":material/warning:")
     answer = st.text_input(
-        "Type of the phrases that name none",
+        "Type of the phrases without a type",
         key=f"{key}_type",
         placeholder="e.g. Disease",
         width=280,
@@ -84,28 +83,27 @@ def ask_type(untyped: Sequence[str], key: str) -> str:
     return " ".join(answer.split())
 
 
-def ask_way(held: Sequence[Dictionary], found: Sequence[Dictionary], key: str) -> str:
-    """Ask what to do with a dictionary whose name is in the project already."""
-    known = {dictionary.name for dictionary in held} & {dictionary.name for dictionary in found}
+def ask_way(held: Sequence[Dictionary], new: Sequence[Dictionary], key: str) -> str:
+    """Ask what to do with a dictionary whose name is already in the project."""
+    known = {dictionary.name for dictionary in held} & {dictionary.name for dictionary in new}
     if not known:
         return BESIDE
     names = parts.plain(", ".join(sorted(known)))
     verb = "is" if len(known) == 1 else "are"
-    label = f"{names} {verb} in the project already"
+    label = f"{names} {verb} already in the project"
     return st.radio(label, [REPLACE, BESIDE], horizontal=True, key=f"{key}_way")
 
 
-def show_types(found: Sequence[Dictionary], key: str) -> dict[tuple[str, str], str]:
-    """Draw a row for each file and type; return the type that each is to be saved as."""
-    pairs = [(d.name, name) for d in found for name in d.types]
+def show_types(new: Sequence[Dictionary], key: str) -> dict[tuple[str, str], str]:
+    """Draw one row per file and type; return the types to save them as."""
+    pairs = [(d.name, entity_type) for d in new for entity_type in d.types]
+    counts = Counter((d.name, phrase.entity_type) for d in new for phrase in d.phrases)
     table = pd.DataFrame(
         {
-            "file": [name for name, _ in pairs],
-            "found": [of for _, of in pairs],
-            "type": [of for _, of in pairs],
-            "phrases": [
-                sum(p.entity_type == of for p in d.phrases) for d in found for of in d.types
-            ],
+            "file": [file for file, _ in pairs],
+            "found": [entity_type for _, entity_type in pairs],
+            "type": [entity_type for _, entity_type in pairs],
+            "phrases": [counts[pair] for pair in pairs],
         }
     )
     edited = st.data_editor(
@@ -120,61 +118,28 @@ def show_types(found: Sequence[Dictionary], key: str) -> dict[tuple[str, str], s
         hide_index=True,
         key=key,
     )
-    wanted = [" ".join(str(name).split()) for name in edited["type"]]
-    return {pair: name or pair[1] for pair, name in zip(pairs, wanted, strict=True)}
+    return dict(zip(pairs, edited["type"].astype(str), strict=True))
 
 
-def show_examples(found: Sequence[Dictionary]) -> None:
-    """Draw the first phrases of each file, and what was decided on reading it."""
+def show_examples(new: Sequence[Dictionary]) -> None:
+    """Draw the first phrases of each file, and the notes of the reader."""
     lines = [
         f"{dictionary.name}: {', '.join(p.text for p in dictionary.phrases[:5])}"
         + (" …" if len(dictionary.phrases) > 5 else "")
-        for dictionary in found[:10]
+        for dictionary in new[:10]
     ]
     st.caption("The first phrases")
     st.html(bullets(lines))
-    if notes := [f"{d.name}: {note}" for d in found for note in d.notes]:
+    if notes := [f"{d.name}: {note}" for d in new for note in d.notes]:
         st.caption("Notes")
         st.html(bullets(notes))
 
 
-def retyped(found: Sequence[Dictionary], types: Mapping[tuple[str, str], str]) -> list[Dictionary]:
-    """Return the dictionaries with their types renamed; a phrase is not kept twice under one."""
-    changed = []
-    for dictionary in found:
-        phrases = {
-            (p.text, types[dictionary.name, p.entity_type]): p for p in reversed(dictionary.phrases)
-        }
-        kept = [replace(p, entity_type=of) for (_, of), p in reversed(phrases.items())]
-        changed.append(replace(dictionary, phrases=tuple(kept)))
-    return changed
-
-
-def joined(
-    held: Sequence[Dictionary], new: Sequence[Dictionary], *, is_replacing: bool
-) -> list[Dictionary]:
-    """Return both as one set, every dictionary under a name of its own.
-
-    A replaced dictionary keeps its place, and how it is matched.
-    """
-    if is_replacing:
-        fresh = {dictionary.name: dictionary for dictionary in new}
-        kept = [
-            replace(d, phrases=fresh.pop(d.name).phrases, muted=d.muted) if d.name in fresh else d
-            for d in held
-        ]
-        return [*kept, *fresh.values()]
-    names, _ = unique_ids(dictionary.name for dictionary in (*held, *new))
-    return [replace(d, name=name) for d, name in zip((*held, *new), names, strict=True)]
-
-
-def save(project: Project, whole: Sequence[Dictionary], found: Sequence[Dictionary]) -> None:
-    """Store the set as a new version, say so, and begin anew."""
-    names = ", ".join(dictionary.name for dictionary in found)
-    version = project.save_dictionaries(
-        whole, f"Added {names}", based_on=project.dictionary_version()
-    )
-    phrases = parts.plural(sum(len(dictionary.phrases) for dictionary in found), "phrase")
-    current.say(f"Saved {names} with {phrases}, as version {version}.")
+def save(project: Project, new: Sequence[Dictionary], *, is_replacing: bool) -> None:
+    """Save the dictionaries as a new version, say so, and empty the uploader."""
+    added = project.join_dictionaries(new, is_replacing=is_replacing)
+    names = ", ".join(dictionary.name for dictionary in added)
+    phrases = parts.plural(sum(len(dictionary.phrases) for dictionary in added), "phrase")
+    current.say(f"Saved {names} with {phrases}, as version {project.dictionary_version()}.")
     current.empty_uploader(UPLOADER)
     st.rerun()

@@ -1,4 +1,4 @@
-"""Distant labels: what the dictionaries find in the text, how far it reaches, how right it is."""
+"""The page Distant labels: what the dictionaries match, how much of the text, how correctly."""
 
 import shlex
 
@@ -15,7 +15,7 @@ from ui.views import labels_coverage, labels_noisy, labels_precision, labels_tex
 
 TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases")
 PRESETS = {
-    "strict": "The very same words, letter by letter.",
+    "strict": "Exactly the same words, letter by letter.",
     "balanced": "Any case, but short acronyms as written: AIDS is not aids.",
     "loose": "Any case, accents, plurals and hyphens.",
 }
@@ -25,8 +25,8 @@ def show(project: Project) -> None:
     """Draw the page."""
     parts.page_header(
         "Distant labels",
-        "See what your dictionaries find in your text, how much of it they reach, and how often "
-        "they are right, before anything is learned from them.",
+        "See what your dictionaries match in your text, how much of it they cover, and how often "
+        "they are right, before you train on it.",
         parts.project_chips(project),
     )
     if not is_ready(project):
@@ -37,7 +37,7 @@ def show(project: Project) -> None:
         return
     show_figures(project, gold)
     text, coverage, conflicts, precision, noisy = st.tabs(TABS, key="labels_tab", on_change="rerun")
-    # Only the open tab is drawn: what the others show is computed when it is looked at.
+    # Only the open tab is drawn, so the others cost nothing until they are opened.
     if coverage.open:
         with coverage:
             labels_coverage.show_coverage(project)
@@ -60,10 +60,10 @@ def show(project: Project) -> None:
 
 
 def is_ready(project: Project) -> bool:
-    """Say what is missing unless there are both text and dictionaries."""
+    """Return whether there are text and dictionaries; if not, say what is missing."""
     if not project.text_key():
         parts.empty_state(
-            "No text yet. Add the documents that your dictionaries are to be looked up in.",
+            "No text yet. Add the documents to look up your dictionaries in.",
             "Add text",
             "text",
         )
@@ -71,7 +71,7 @@ def is_ready(project: Project) -> bool:
     if not any(dictionary.phrases for dictionary in state.dictionaries(project)):
         parts.empty_state(
             "No dictionaries yet. A dictionary can be a .txt file named after its type, such as "
-            "Disease.txt, with one phrase a line.",
+            "Disease.txt, with one phrase per line.",
             "Add dictionaries",
             "dictionaries",
         )
@@ -80,7 +80,7 @@ def is_ready(project: Project) -> bool:
 
 
 def show_preset(project: Project) -> None:
-    """Draw how freely phrases match; another choice is stored and all figures follow."""
+    """Draw the choice of the matching preset; it is stored and applies to all figures."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         preset = st.segmented_control(
             "Matching",
@@ -95,7 +95,7 @@ def show_preset(project: Project) -> None:
 
 
 def read_gold(project: Project) -> Aligned | None:
-    """Return the gold; where it cannot be read, say so and go on without it."""
+    """Return the gold; if it cannot be read, say so and continue without it."""
     try:
         return corpus.gold(project)
     except InputError as error:
@@ -104,15 +104,15 @@ def read_gold(project: Project) -> Aligned | None:
 
 
 def has_matches(project: Project) -> bool:
-    """Say what to try when no phrase is found; muted phrases can be let in again."""
-    found = state.coverage(project)
-    if found.matches or state.muted(project):
+    """Return whether there are matches, or muted phrases to unmute; if not, say what to try."""
+    coverage = state.coverage(project)
+    if coverage.matches or state.muted(project):
         return True
-    freer = {"strict": "balanced", "balanced": "loose"}.get(project.match_preset())
-    advice = f"Try {freer} matching, or check" if freer else "Check"
+    looser = {"strict": "balanced", "balanced": "loose"}.get(project.match_preset())
+    advice = f"Try {looser} matching, or check" if looser else "Check"
     parts.empty_state(
-        f"No phrase is found in this text (0 of {found.phrases:,} phrases in "
-        f"{found.sentences:,} sentences). {advice} that both are in the same language.",
+        f"No phrase matches this text (0 of {coverage.phrases:,} phrases in "
+        f"{coverage.sentences:,} sentences). {advice} that both are in the same language.",
         "See the dictionaries",
         "dictionaries",
     )
@@ -124,39 +124,39 @@ def has_matches(project: Project) -> bool:
 
 def show_figures(project: Project, gold: Aligned | None) -> None:
     """Draw the six figures, each with the count behind it."""
-    found = state.coverage(project)
+    coverage = state.coverage(project)
     st.html("<style>.st-key-labels_figures { row-gap: 1rem; }</style>")
-    # All six side by side at 1440 px; below, in rows that are apart.
+    # All six side by side at 1440 px; on narrower screens, in rows with a gap.
     with st.container(horizontal=True, gap="xxsmall", key="labels_figures"):
         parts.figure(
             "Token coverage",
-            parts.percent(found.token_share),
-            f"{found.labeled_tokens:,} of {found.tokens:,} tokens",
+            parts.percent(coverage.token_share),
+            f"{coverage.labeled_tokens:,} of {coverage.tokens:,} tokens",
             "Coverage is not recall: it says how much was labeled, not how much should have been.",
         )
         parts.figure(
             "Sentences matched",
-            parts.percent(found.sentence_share),
-            f"{found.matched_sentences:,} of {found.sentences:,} sentences",
-            "The other sentences hold nothing that the dictionaries know.",
+            parts.percent(coverage.sentence_share),
+            f"{coverage.matched_sentences:,} of {coverage.sentences:,} sentences",
+            "The other sentences have no phrase of the dictionaries.",
         )
         parts.figure(
             "Phrases used",
-            parts.percent(found.phrase_share),
-            f"{found.used_phrases:,} of {found.phrases:,} phrases",
+            parts.percent(coverage.phrase_share),
+            f"{coverage.used_phrases:,} of {coverage.phrases:,} phrases",
             "The other phrases of the dictionaries are not in this text.",
         )
         parts.figure(
             "Conflicts",
-            parts.count(found.conflicts),
+            parts.count(coverage.conflicts),
             "lost to another type",
-            "Where two types claim the same words, one wins; the tab Conflicts says by which rule.",
+            "If two types match the same words, one wins. The tab Conflicts shows by which rule.",
         )
         show_precision(project, gold)
 
 
 def show_precision(project: Project, gold: Aligned | None) -> None:
-    """Draw precision and recall: against gold, by a checked sample, or not known."""
+    """Draw precision and recall: against gold, from a judged sample, or unknown."""
     if gold is not None:
         scores = state.evaluation(project, gold).overall
         against = f"Against gold in {len(gold.entities):,} documents"
@@ -170,7 +170,7 @@ def show_precision(project: Project, gold: Aligned | None) -> None:
             "Recall",
             parts.percent(scores.recall),
             f"{scores.correct:,} of {scores.support:,} in gold",
-            f"{against}; the share of its entities that the dictionaries find.",
+            f"{against}; the share of its entities that the dictionaries match.",
         )
         return
     judged = state.checked(project).overall
@@ -205,7 +205,7 @@ def interval(judged: pd.Series) -> str:
 
 
 def show_foot(project: Project, gold: Aligned | None) -> None:
-    """Draw the download, what comes next, the same thing as a command, and notes."""
+    """Draw the download, the next step, the equivalent command, and notes."""
     st.divider()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
@@ -219,9 +219,11 @@ def show_foot(project: Project, gold: Aligned | None) -> None:
         )
         parts.next_step("Train", "train")
     parts.command(command_line(project))
-    of_dictionaries = (f"{d.name}: {note}" for d in state.dictionaries(project) for note in d.notes)
-    of_gold = (f"Gold: {note}" for note in (gold.notes if gold else ()))
-    parts.notes([*corpus.read_corpus(project).notes, *of_dictionaries, *of_gold])
+    dictionary_notes = (
+        f"{d.name}: {note}" for d in state.dictionaries(project) for note in d.notes
+    )
+    gold_notes = (f"Gold: {note}" for note in (gold.notes if gold else ()))
+    parts.notes([*corpus.read_corpus(project).notes, *dictionary_notes, *gold_notes])
 
 
 def command_line(project: Project) -> str:

@@ -1,9 +1,10 @@
-"""The tab Noisy phrases: what may match what it does not mean, to be muted."""
+"""The tab Noisy phrases: phrases that often match words with another meaning, to be muted."""
 
 import pandas as pd
 import streamlit as st
 
 from engine.alignment import Aligned
+from engine.dictionary_editing import list_phrases
 from engine.project import Project
 from ui import parts
 from ui.state import current
@@ -13,26 +14,26 @@ MOST_ROWS = 500
 
 
 def show(project: Project, gold: Aligned | None) -> None:
-    """Draw the phrases that may be noisy, and those that are muted."""
+    """Draw the phrases that may be noisy, and the muted ones."""
     show_noisy(project, gold)
     show_muted(project)
 
 
 def show_noisy(project: Project, gold: Aligned | None) -> None:
-    """Draw the table of phrases, from which some can be chosen and muted."""
+    """Draw the table of phrases, where some can be selected and muted."""
     noisy = state.noisy(project, gold)
     suspect = noisy[(noisy["estimated_false"] >= 1) | (noisy["flags"] != "")]
     if suspect.empty:
         st.info("No phrase stands out as noisy.")
         return
     if gold is not None:
-        source = "False matches are counted against gold where it reaches, and estimated elsewhere."
+        source = "False matches are counted where there is gold, and estimated elsewhere."
     elif noisy["checked"].any():
-        source = "False matches are estimated from those that you judged in the tab Precision."
+        source = "False matches are estimated from the matches you judged in the tab Precision."
     else:
-        source = "Without gold or judged matches, the remarks are all there is to go by."
+        source = "Without gold or judged matches, only the remarks help you decide."
     st.caption(
-        f"Short and everyday words match what they do not mean. {source} Choose rows to mute them."
+        f"Short and everyday words often match by mistake. {source} Select rows to mute them."
     )
     table = suspect.head(MOST_ROWS).reset_index(drop=True)
     rows = parts.show_table(
@@ -47,7 +48,7 @@ def show_noisy(project: Project, gold: Aligned | None) -> None:
             "checked": "Judged",
             "dictionary": "Dictionary",
         },
-        f"table_noisy_{project.labels_key()}",  # other labels, other rows: no stale choice
+        f"table_noisy_{project.labels_key()}",  # new labels start with an empty selection
         on_select="rerun",
         selection_mode="multi-row",
     )["selection"]["rows"]
@@ -60,15 +61,16 @@ def show_noisy(project: Project, gold: Aligned | None) -> None:
         key="noisy_mute",
         icon=":material/volume_off:",
         disabled=not chosen,
-        help="A muted phrase matches nothing, in any case and any dictionary. All figures follow.",
+        help="A muted phrase matches nothing, in any case and any dictionary.",
     ):
         state.mute(project, chosen)
-        current.say(f"{state.listed(chosen)}: muted. All figures follow.", "info")
+        names = list_phrases(text for text, _ in chosen)
+        current.say(f"Muted {names}. All figures are updated.", "info")
         st.rerun()
 
 
 def show_muted(project: Project) -> None:
-    """Draw the muted phrases, and let them match again."""
+    """Draw the muted phrases, and the control that unmutes them."""
     muted = state.muted(project)
     if not muted:
         return
@@ -76,16 +78,17 @@ def show_muted(project: Project) -> None:
     names = {f"{text} ({entity_type})": (text, entity_type) for text, entity_type in muted}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.multiselect(
-            "Phrases that match nothing",
+            "Muted phrases",
             list(names),
             key=f"noisy_muted_{project.dictionary_version()}",
             placeholder=f"Choose from {parts.plural(len(names), 'phrase')}",
             width=420,
         )
-        if st.button("Let match again", key="noisy_unmute", disabled=not chosen):
+        if st.button("Unmute", key="noisy_unmute", disabled=not chosen):
             pairs = [names[name] for name in chosen]
             state.unmute(project, pairs)
-            current.say(f"{state.listed(pairs)}: matched again. All figures follow.", "info")
+            unmuted = list_phrases(text for text, _ in pairs)
+            current.say(f"Unmuted {unmuted}. All figures are updated.", "info")
             st.rerun()
 
 

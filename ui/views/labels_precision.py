@@ -1,4 +1,4 @@
-"""The tab Precision: scores against gold, and a sample of matches to be judged by hand."""
+"""The tab Precision: scores against gold, and a sample of matches to judge by hand."""
 
 import pandas as pd
 import streamlit as st
@@ -15,24 +15,24 @@ from ui.state import labels as state
 
 ERRORS = {
     "boundary": "The right type, but more or fewer words than in the gold",
-    "type": "Words that the gold gives another type",
-    "spurious": "Words that are no entity in the gold",
-    "missed": "Entities of the gold that nothing matches",
+    "type": "Words that have another type in the gold",
+    "spurious": "Words that are not an entity in the gold",
+    "missed": "Entities in the gold that no phrase matches",
 }
 SAMPLE_SIZE, MORE = 50, 50
 SIZE = "check_size"  # a choice that the project remembers
 
 
 def show(project: Project, gold: Aligned | None) -> None:
-    """Draw the scores, where there is gold, and the sample to judge in any case."""
+    """Draw the scores if there is gold, and the sample to judge."""
     if gold is not None:
         show_scores(project, gold)
         with st.expander("Check a sample by hand as well", key="check_expander"):
             show_checker(project)
         return
     st.caption(
-        "How often these labels are right is not known without gold. Judge a random sample of "
-        "matches, and it is estimated with its margin of error. Every judgement is stored at once."
+        "Without gold, precision is unknown. Judge a random sample of matches to estimate it, with "
+        "a margin of error. Every judgement is saved at once."
     )
     show_checker(project)
 
@@ -41,24 +41,24 @@ def show(project: Project, gold: Aligned | None) -> None:
 
 
 def show_scores(project: Project, gold: Aligned) -> None:
-    """Draw precision, recall and F1 of each type, and what goes wrong."""
-    found = state.evaluation(project, gold)
-    st.caption("A match is correct only with the same words and the same type as in the gold.")
-    of_types = found.by_type.items()
-    scores = pd.DataFrame(score_row(*item) for item in (*of_types, ("All types", found.overall)))
+    """Draw precision, recall and F1 per type, and the kinds of errors."""
+    evaluation = state.evaluation(project, gold)
+    st.caption("A match is correct only if the gold has the same words with the same type.")
+    rows = (*evaluation.by_type.items(), ("All types", evaluation.overall))
+    scores = pd.DataFrame(score_row(*row) for row in rows)
     columns = {
         name: st.column_config.NumberColumn(name, format="%.1f") if "%" in name else name
         for name in map(str, scores)
     }
     parts.show_table(scores, columns, "table_scores")
-    if not any(found.errors.values()):
+    if not any(evaluation.errors.values()):
         return
-    st.subheader("What goes wrong", anchor=False)
-    figure = charts.errors_figure(found.errors_by_type)
+    st.subheader("Errors", anchor=False)
+    figure = charts.errors_figure(evaluation.errors_by_type)
     st.plotly_chart(figure, key="chart_errors", config=CONFIG)
     table = pd.DataFrame(
         {"kind": charts.ERROR_NAMES[kind], "is": ERRORS[kind], "times": n}
-        for kind, n in found.errors.items()
+        for kind, n in evaluation.errors.items()
     )
     parts.show_table(table, {"kind": "Error", "is": "What it is", "times": "Times"}, "table_errors")
 
@@ -82,9 +82,9 @@ def score_row(name: str, scores: Scores) -> dict[str, object]:
 
 
 def show_checker(project: Project) -> None:
-    """Draw the match to judge, how far the sample is judged, and what that says."""
+    """Draw the match to judge, the progress, and the estimate so far."""
     if state.matches(project).empty:
-        st.info("Nothing is matched, so there is nothing to judge.")
+        st.info("There are no matches to judge.")
         return
     size = int(project.choice(SIZE, SAMPLE_SIZE))
     sample, judged = state.sample(project, size), state.checked(project)
@@ -101,13 +101,13 @@ def show_checker(project: Project) -> None:
 
 
 def places(sample: pd.DataFrame) -> list[state.Place]:
-    """Return where each match of the sample stands."""
+    """Return the place of each match of the sample."""
     columns = ("document", "start", "end", "entity_type")
     return list(zip(*(sample[name].tolist() for name in columns), strict=True))
 
 
 def next_match(sample: pd.DataFrame, is_open: list[bool]) -> pd.Series | None:
-    """Return the match to judge: the one just taken back, else the first that is not judged."""
+    """Return the match to judge: the one just undone, or the first that is not judged."""
     again = state.to_judge_again()
     for row, place in enumerate(places(sample)):
         if place == again and is_open[row]:
@@ -116,7 +116,7 @@ def next_match(sample: pd.DataFrame, is_open: list[bool]) -> pd.Series | None:
 
 
 def progress_text(done: int, total: int, overall: pd.Series) -> str:
-    """Return how far the sample is judged and what that says so far.
+    """Return how many matches are judged, and the estimate so far.
 
     >>> progress_text(0, 50, pd.Series({"precision": None}))
     '0 of 50'
@@ -128,7 +128,7 @@ def progress_text(done: int, total: int, overall: pd.Series) -> str:
 
 
 def show_match(project: Project, match: pd.Series) -> None:
-    """Draw the sentence with the one match marked in it."""
+    """Draw the sentence with the match marked in it."""
     i = int(match["sentence"])
     sentence = corpus.sentences(project)[i]
     start = int(match["start"]) - sentence.start
@@ -136,7 +136,7 @@ def show_match(project: Project, match: pd.Series) -> None:
     line = Line(i + 1, sentence.document_id, sentence.text, [mark])
     colors = type_colors(state.labels(project).types)
     with st.container(border=True, key="check_card"):
-        st.markdown(f"Is the marked text, as it stands here, of type **{plain_type(match)}**?")
+        st.markdown(f"Is the marked text here of type **{plain_type(match)}**?")
         st.html(highlight_lines([line], colors))
         st.caption(parts.plain(f"Phrase “{match['phrase']}” of {match['dictionary']}"))
 
@@ -147,7 +147,7 @@ def plain_type(match: pd.Series) -> str:
 
 
 def show_verdicts(project: Project, match: pd.Series) -> None:
-    """Draw the buttons; what is pressed is stored before anything else is drawn."""
+    """Draw the buttons; a click is stored before anything else is drawn."""
     buttons = (
         ("Correct", "accepted", "Y", "check"),
         ("Wrong", "rejected", "N", "close"),
@@ -167,7 +167,7 @@ def show_verdicts(project: Project, match: pd.Series) -> None:
 
 
 def show_back(project: Project) -> None:
-    """Draw the button that takes back the latest judgement."""
+    """Draw the button that undoes the latest judgement."""
     st.button(
         "Back",
         key="check_back",
@@ -175,14 +175,14 @@ def show_back(project: Project) -> None:
         icon=":material/undo:",
         type="tertiary",
         disabled=not project.decisions("check"),
-        help="Takes back the latest judgement, to be made again.",
+        help="Undo the latest judgement and judge that match again.",
         on_click=state.take_back,
         args=(project,),
     )
 
 
 def show_end(project: Project, size: int, match_count: int) -> None:
-    """Say that the sample is judged, and offer more."""
+    """Say that the sample is judged, and offer more matches."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.success("The sample is judged.", icon=":material/check_circle:", width=260)
         if size < match_count and st.button(f"Judge {MORE} more", key="check_more"):
@@ -192,11 +192,11 @@ def show_end(project: Project, size: int, match_count: int) -> None:
 
 
 def show_estimate(judged: state.Checked) -> None:
-    """Draw precision with its interval for each dictionary, and the table behind it."""
+    """Draw precision with its interval per dictionary, and a table per type."""
     if judged.by_dictionary["precision"].isna().all():
-        st.caption("After a few judgements, precision by dictionary is drawn here.")
+        st.caption("After a few judgements, this shows precision by dictionary.")
         return
-    st.subheader("What the judgements say", anchor=False)
+    st.subheader("Precision from your judgements", anchor=False)
     by_dictionary = with_total(judged.by_dictionary, "dictionary", "All dictionaries")
     figure = charts.precision_figure(by_dictionary, "dictionary")
     st.plotly_chart(figure, key="chart_checked", config=CONFIG)
@@ -216,6 +216,6 @@ def show_estimate(judged: state.Checked) -> None:
 
 
 def with_total(table: pd.DataFrame, by: str, name: str) -> pd.DataFrame:
-    """Return a copy whose last row, that of all together, is named; one row alone has none."""
+    """Return a copy with the total row named; a table of one row has no total."""
     names = table[by].tolist()
     return table.assign(**{by: [*names[:-1], name] if len(names) > 1 else names})

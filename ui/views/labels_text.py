@@ -1,4 +1,4 @@
-"""The tab Text: sentences with what was found in them, and a card for one phrase."""
+"""The tab Text: sentences with their matches, and a card for one phrase."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,6 +7,7 @@ import streamlit as st
 
 from engine import Span
 from engine.alignment import Aligned
+from engine.dictionary_editing import clean_type
 from engine.project import Project
 from ui import parts
 from ui.highlight import Line, highlight_lines, legend, marks
@@ -29,29 +30,30 @@ PAGE_SIZE = 25
 
 
 def show(project: Project, gold: Aligned | None) -> None:
-    """Draw the filters, the card of the chosen phrase, and the sentences page by page."""
+    """Draw the filters, the card of the selected phrase, and the sentences page by page."""
     labels = state.labels(project)
     chosen = show_filters(project, labels.types)
     if chosen.phrase:
         show_phrase(project, chosen.phrase, gold)
     colors, counts = type_colors(labels.types), labels.kept["type"].value_counts()
     st.html(legend({name: int(counts.get(i, 0)) for i, name in enumerate(labels.types, 1)}, colors))
-    found = select(project, chosen)
-    if not len(found.sentences):
-        st.info("No sentence is like this. Choose other filters.")
+    selection = select(project, chosen)
+    if not len(selection.sentences):
+        st.info("No sentence matches these filters.")
         return
     place = st.container()
-    pages = -(-len(found.sentences) // PAGE_SIZE)
-    # Other filters, another key: the first page again.
+    pages = -(-len(selection.sentences) // PAGE_SIZE)
+    # Other filters have another key, and so begin with the first page.
     page = st.pagination(pages, key=f"labels_page {chosen}") if pages > 1 else 1
     first = PAGE_SIZE * (page - 1)
-    here = found.sentences[first : first + PAGE_SIZE].tolist()
-    place.caption(f"Sentences {first + 1:,}–{first + len(here):,} of {len(found.sentences):,}")
-    place.html(highlight_lines(make_lines(project, found.matches, here), colors))
+    here = selection.sentences[first : first + PAGE_SIZE].tolist()
+    total = len(selection.sentences)
+    place.caption(f"Sentences {first + 1:,}–{first + len(here):,} of {total:,}")
+    place.html(highlight_lines(make_lines(project, selection.matches, here), colors))
 
 
 def show_filters(project: Project, types: Sequence[str]) -> Filter:
-    """Draw the filters and return what was chosen."""
+    """Draw the filters and return their values."""
     dictionaries = [d.name for d in state.dictionaries(project) if d.is_enabled]
     choices = phrase_choices(project)
     with st.container(horizontal=True, vertical_alignment="top"):
@@ -69,10 +71,10 @@ def show_filters(project: Project, types: Sequence[str]) -> Filter:
             width=220,
         )
     with st.container(horizontal=True, vertical_alignment="top"):
-        of_types = st.multiselect(
+        chosen_types = st.multiselect(
             "Types", types, key="labels_types", placeholder="All types", width=220
         )
-        of_dictionaries = st.multiselect(
+        chosen_dictionaries = st.multiselect(
             "Dictionaries",
             dictionaries,
             key="labels_dictionaries",
@@ -88,10 +90,14 @@ def show_filters(project: Project, types: Sequence[str]) -> Filter:
             placeholder="Choose or type a phrase",
             accept_new_options=True,
             width=280,
-            help="Sentences with this phrase, and what is known about it. Mute or move it there.",
+            help="Show sentences with this phrase, and its figures. You can mute or move it.",
         )
     return Filter(
-        str(kind), tuple(of_types), tuple(of_dictionaries), (phrase or "").strip(), words.strip()
+        str(kind),
+        tuple(chosen_types),
+        tuple(chosen_dictionaries),
+        (phrase or "").strip(),
+        words.strip(),
     )
 
 
@@ -116,7 +122,7 @@ def make_lines(project: Project, matches: pd.DataFrame, here: Sequence[int]) -> 
 
 
 def conflict_remarks(conflicts: pd.DataFrame, sentences: Sequence[int]) -> Mapping[int, list[str]]:
-    """Return, for each of these sentences, what lost in it and why."""
+    """Return, per sentence, which matches lost and why."""
     remarks: dict[int, list[str]] = {}
     columns = ["sentence", "loser", "loser_type", "winner", "winner_type", "rule"]
     rows = conflicts.loc[conflicts["sentence"].isin(sentences), columns]
@@ -130,7 +136,7 @@ def conflict_remarks(conflicts: pd.DataFrame, sentences: Sequence[int]) -> Mappi
 
 
 def show_phrase(project: Project, phrase: str, gold: Aligned | None) -> None:
-    """Draw what is known about a phrase, and what can be done with it."""
+    """Draw the figures of a phrase, and the buttons to mute or move it."""
     card = phrase_card(project, phrase, gold)
     with st.container(border=True, gap="small", key="phrase_card"):
         if card is None:
@@ -151,8 +157,8 @@ def show_phrase(project: Project, phrase: str, gold: Aligned | None) -> None:
 def summary(card: PhraseCard) -> str:
     """Return the phrase's figures in one line."""
     matches, lost = int(card.rows["matches"].max()), int(card.rows["lost"].sum())
-    found = f"{parts.plural(matches, 'match').replace('matchs', 'matches')} in "
-    pieces = [found + parts.plural(card.documents, "document")]
+    counted = parts.plural(matches, "match").replace("matchs", "matches")
+    pieces = [f"{counted} in {parts.plural(card.documents, 'document')}"]
     if lost:
         pieces.append(f"{lost:,} lost to another type")
     return " · ".join([*pieces, *card.flags])
@@ -168,10 +174,10 @@ def show_actions(project: Project, phrase: str, card: PhraseCard) -> None:
             "Mute",
             key="phrase_mute",
             icon=":material/volume_off:",
-            help="It matches nothing from then on, in any case. All figures follow.",
+            help="It no longer matches, in any case. All figures are updated.",
         ):
             state.mute(project, [(phrase, old_type)])
-            current.say(f"“{phrase}” ({old_type}) matches nothing now.", "info")
+            current.say(f"Muted “{phrase}” ({old_type}).", "info")
             st.rerun()
         others = [name for name in state.labels(project).types if name != old_type]
         new_type = st.selectbox(
@@ -184,6 +190,6 @@ def show_actions(project: Project, phrase: str, card: PhraseCard) -> None:
             width=220,
         )
         if st.button("Move", key="phrase_move", disabled=not (new_type or "").strip()):
-            state.relabel(project, phrase, old_type, str(new_type).strip())
-            current.say(f"“{phrase}” is {str(new_type).strip()} now, not {old_type}.", "info")
+            state.relabel(project, phrase, old_type, str(new_type))
+            current.say(f"Moved “{phrase}” from {old_type} to {clean_type(str(new_type))}.", "info")
             st.rerun()

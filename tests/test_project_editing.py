@@ -1,0 +1,169 @@
+"""A project's dictionaries are edited, and its text labeled, in one way for all who do it."""
+
+import pytest
+
+from engine import project_labels
+from engine.dictionary import Dictionary, Phrase
+from engine.dictionary_editing import PhraseRow, find_phrases
+from engine.distant import label
+from engine.files import SourceFile
+from engine.labels_cache import labels_path
+from engine.project import Project
+from engine.project_labels import EarlierLabels, labels_of
+from engine.text import InputError
+from engine.workspace import create_project
+from tests.test_relabeling import assert_same
+
+NOTES = SourceFile("notes.txt", b"A fever and a Rash.\n\nNo rash, but a cold and fever.\n")
+DISEASES = SourceFile("Disease.txt", b"fever\nrash\n")
+MORE = [Dictionary("more.csv", (Phrase("Rash", "Disease"), Phrase("cold", "Disease")))]
+RASH = PhraseRow("Disease.txt", "rash", "Disease")
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+    project = create_project("Notes")
+    project.add_text([NOTES])
+    project.add_dictionaries([DISEASES])
+    return project
+
+
+@pytest.fixture
+def no_labeling(monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("labeled again")
+
+    return lambda: monkeypatch.setattr(project_labels, "label", never)
+
+
+def reason(project):
+    return project.dictionary_history()[0].reason
+
+
+def made(project, version=None, preset="balanced"):
+    """The labels, made from scratch."""
+    version = project.dictionary_version() if version is None else version
+    return label(project.corpus().documents, project.dictionaries_at(version), preset)
+
+
+# ---- dictionaries ---------------------------------------------------------------------------
+
+
+def test_joined_dictionaries_are_a_version_and_come_back_under_their_names(project):
+    again = [Dictionary("Disease.txt", (Phrase("gout", "Disease"),))]
+    [added] = project.join_dictionaries(again)
+    assert (added.name, reason(project)) == ("Disease.txt~2", "Added Disease.txt~2")
+    [added] = project.join_dictionaries(again, is_replacing=True)
+    assert (added.name, reason(project)) == ("Disease.txt", "Added Disease.txt")
+    assert [(d.name, len(d.phrases)) for d in project.dictionaries()] == [
+        ("Disease.txt", 1),
+        ("Disease.txt~2", 1),
+    ]
+
+
+def test_what_is_saved_while_dictionaries_are_joined_stays(project, monkeypatch):
+    before, others = project.dictionaries(), [Dictionary("other.csv", ())]
+
+    def meanwhile(held, new, *, is_replacing):
+        monkeypatch.undo()  # once
+        project.save_dictionaries([*held, *others], "Elsewhere")
+        return [*held, *new]
+
+    monkeypatch.setattr("engine.dictionary_versions.join", meanwhile)
+    project.join_dictionaries(MORE)
+    assert project.dictionaries() == [*before, *others, *MORE]
+
+
+def test_phrases_are_muted_and_unmuted_as_versions(project):
+    project.join_dictionaries(MORE)
+    rows = find_phrases(project.dictionaries(), [("rash", None)])
+    assert project.mute_phrases(rows) == 3
+    assert [sorted(d.muted) for d in project.dictionaries()] == [
+        [("rash", "Disease")],
+        [("Rash", "Disease")],
+    ]
+    assert reason(project) == "Muted “rash”"
+    assert project.mute_phrases(rows) == 3  # they were muted already
+    assert project.unmute_phrases(rows[:1]) == 4
+    assert reason(project) == "Unmuted “rash”"
+    assert [len(d.muted) for d in project.dictionaries()] == [0, 1]
+
+
+def test_phrases_move_to_another_type_as_a_version(project):
+    assert project.relabel_phrases([RASH], " Skin  symptom ") == 2
+    assert project.dictionaries()[0].types == ("Disease", "Skin symptom")
+    assert reason(project) == "Moved “rash” from Disease to Skin symptom"
+    everything = find_phrases(project.dictionaries(), [("rash", None), ("fever", None)])
+    project.relabel_phrases(everything, "Symptom")
+    assert reason(project) == "Moved “fever”, “rash” to Symptom"
+
+
+def test_removed_dictionaries_are_gone_from_the_next_version_only(project):
+    project.join_dictionaries(MORE)
+    assert project.remove_dictionaries(["Disease.txt"]) == 3
+    assert (project.dictionaries(), reason(project)) == (MORE, "Removed Disease.txt")
+    assert len(project.dictionaries_at(2)) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda project: project.mute_phrases([RASH]),
+        lambda project: project.unmute_phrases([RASH]),
+        lambda project: project.relabel_phrases([RASH], "Symptom"),
+        lambda project: project.remove_dictionaries(["Disease.txt"]),
+    ],
+)
+def test_a_change_made_elsewhere_is_not_overwritten(project, monkeypatch, change):
+    project.save_dictionaries([], "Elsewhere")
+    monkeypatch.setattr(Project, "dictionary_version", lambda self: 1)
+    with pytest.raises(InputError, match="changed elsewhere"):
+        change(project)
+
+
+# ---- labels ---------------------------------------------------------------------------------
+
+
+def test_labels_are_made_once_and_kept(project, no_labeling):
+    first = labels_of(project)
+    assert_same(first, made(project))
+    assert labels_path(project.folder, project.labels_key()).is_file()
+    no_labeling()
+    assert_same(labels_of(project), first)
+    assert_same(labels_of(project, 1, "balanced"), first)
+
+
+def test_labels_of_another_version_or_preset_are_others(project):
+    project.mute_phrases([RASH])
+    assert_same(labels_of(project, 1), made(project, 1))
+    assert_same(labels_of(project), made(project, 2))
+    assert_same(labels_of(project, preset="strict"), made(project, preset="strict"))
+    project.set_match_preset("strict")
+    assert_same(labels_of(project), made(project, preset="strict"))
+
+
+def test_text_and_dictionaries_at_hand_are_not_read_again(project, monkeypatch):
+    documents, dictionaries = project.corpus().documents, project.dictionaries()
+    expected = made(project)
+    monkeypatch.delattr(Project, "corpus")
+    monkeypatch.delattr(Project, "dictionaries_at")
+    labels = labels_of(
+        project, documents=lambda: documents, dictionaries_at=lambda version: dictionaries
+    )
+    assert_same(labels, expected)
+
+
+def test_labels_after_a_mute_follow_from_earlier_ones(project, no_labeling):
+    earlier = EarlierLabels(project.labels_key(), 1, labels_of(project))
+    project.mute_phrases([RASH])
+    expected = made(project)
+    no_labeling()
+    assert_same(labels_of(project, earlier=earlier), expected)
+
+
+def test_earlier_labels_of_another_text_do_not_count(project):
+    earlier = EarlierLabels(project.labels_key(), 1, labels_of(project))
+    project.mute_phrases([RASH])
+    project.add_text([SourceFile("more.txt", b"Fever again.\n")])
+    assert_same(labels_of(project, earlier=earlier), made(project))
