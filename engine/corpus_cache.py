@@ -4,7 +4,6 @@ Only ever a shortcut: a file that is absent, damaged or of another reader is pas
 originals are read. Nothing in it is unpickled.
 """
 
-import gc
 import json
 import sys
 import zipfile
@@ -22,6 +21,7 @@ import numpy.typing as npt
 
 from engine.code_version import ENGINE, code_version, sources_of
 from engine.files import written_whole
+from engine.garbage import without_collection
 from engine.settings import LIMITS
 from engine.text import Corpus, Document, Entity, FileReport, InputError, Sentence
 
@@ -169,15 +169,3 @@ def _packed(value: object) -> npt.NDArray[np.uint8]:
 
 def _unpacked(array: npt.NDArray[np.uint8]) -> Any:
     return json.loads(array.tobytes())
-
-
-@contextmanager
-def without_collection() -> Iterator[None]:
-    """Many small objects are made and none is dropped; looking for garbage takes long."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

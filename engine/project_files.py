@@ -20,7 +20,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from engine.files import SourceFile, read_source, written_whole
-from engine.project_store import moment, now, set_fact, touch
+from engine.moments import moment, now
+from engine.project_store import set_fact, touch
 from engine.settings import LIMITS, ReadOptions
 from engine.text import Corpus, InputError
 

@@ -12,11 +12,12 @@ import engine
 from engine import jobs
 from engine.decisions import Decision
 from engine.enrichment import KnownPhrases, known_phrases
-from engine.job_results import PREDICTIONS, read_entities
 from engine.jobs import Job
-from engine.marks import Marks, marks_of_labels, read_marks
+from engine.marks import Marks, marks_of_labels
+from engine.predictions import read_entities, read_marks
 from engine.project import Project
 from engine.reviewed import reviewed_entities
+from engine.run_card import PREDICTIONS
 from engine.settings import MATCH_PRESETS, MatchOptions
 from engine.text import EntitiesByDocument
 from ui.state import corpus, labels
