@@ -5,7 +5,7 @@ One row per entity, in the order of the documents. CSV is for export only.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from itertools import chain
+from itertools import chain, pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def read_entities(path: Path) -> dict[str, tuple[Entity, ...]]:
         document_ids = _values(table["document"])
         bounds = [*_changes(table["document"]), len(entities)]
         by_document: dict[str, tuple[Entity, ...]] = {}
-        for start, end in zip(bounds, bounds[1:], strict=False):
+        for start, end in pairwise(bounds):
             id = document_ids[start]
             by_document[id] = by_document.get(id, ()) + tuple(entities[start:end])
     return by_document

@@ -13,7 +13,8 @@ UI = ROOT / "ui"
 ENGINE_ORDER = [
     "settings", "moments", "garbage", "code_version", "text", "tokenization", "text_figures",
     "encoding", "files", "text_files", "archives", "delimited", "json_records", "folding",
-    "dictionary", "dictionary_layouts", "dictionary_records", "dictionary_files", "audit", "matching",
+    "dictionary", "dictionary_layouts", "dictionary_records", "dictionary_files", "audit",
+    "matching",
     "resolution", "distant", "relabeling", "changes", "coverage", "phrase_tables", "candidates",
     "corrections", "tice", "priors", "preflight", "run_card", "device", "vector_files", "vectors",
     "word_shapes", "lexicon", "encoders", "subwords", "transformer", "pretrained", "context",
