@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from engine import jobs
 from engine.files import SourceFile
-from engine.formats import write_corpus
 from engine.job_store import Job, writing_jobs
+from engine.moments import now
+from engine.predictions import write_predictions
 from engine.project import Project
-from engine.project_store import now
-from engine.text import Corpus, Entity
+from engine.run_card import PREDICTIONS, Card, write_card
+from engine.settings import Settings
+from engine.text import Entity
 from engine.workspace import create_project
 
 TYPES = ("Chemical", "Disease")
@@ -111,13 +113,11 @@ def finish_run(project: Project, documents: Sequence[Plain]) -> Job:
     """Write the predictions of three methods, as a training would, and mark it as done."""
     draw = random.Random(1)
     job = jobs.create(project, jobs.TrainRequest(methods=tuple(RECALL), preset="quick"))
-    texts = project.corpus().documents
     for method, share in RECALL.items():
         folder = jobs.run_folder(job, method)
-        folder.mkdir(parents=True)
         predicted = {id: predict(draw, mentions, share, method) for id, _, mentions in documents}
-        write_corpus(Corpus(texts, predicted), folder / "predictions.csv")
-        (folder / "run.json").write_text(json.dumps({"run_id": folder.name}), encoding="utf-8")
+        write_predictions(folder / PREDICTIONS, predicted)
+        write_card(folder, card(folder.name, method))
     with writing_jobs(project.folder) as db:
         db.execute(
             "UPDATE jobs SET state = 'done', stage = 'done', share = 1, started_at = ?,"
@@ -125,6 +125,16 @@ def finish_run(project: Project, documents: Sequence[Plain]) -> Job:
             (now(), now(), job.id),
         )
     return jobs.get_job(project, job.id)
+
+
+def card(run_id: str, method: str) -> Card:
+    """Return a card of a run that trained for no epoch."""
+    types = ("Disease",)
+    return Card(
+        run_id, now(), Settings(method=method), types, (0.9, 0.1), history=(),
+        confidence_histories=(), data_fingerprint="", dictionary_fingerprint="", versions={},
+        taggers=1, odds=1.0, scores={},
+    )  # fmt: skip
 
 
 def predict(

@@ -20,6 +20,7 @@ from engine.dictionary import Dictionary
 from engine.experiment import run
 from engine.job_process import end_with_parent
 from engine.progress import OnProgress, Progress
+from engine.run_card import checkpoint_path, delete_checkpoints, run_name
 from engine.runs import data_fingerprint, is_finished_run, save_run
 from engine.settings import Settings
 from engine.text import InputError
@@ -67,7 +68,7 @@ def compare(
     data = replace(data, cache=data.cache or features_folder(folder))
     tasks = {
         method: Task(
-            folder / f"{method}-seed{settings.seed}",
+            folder / run_name(method, settings.seed),
             _supervised(data, gold_labels) if method == "supervised" else data,
             priors,
             replace(settings, method=method),
@@ -191,13 +192,11 @@ def _train(
     if should_stop and should_stop():
         return
     save_run(task.folder, trained, data=task.data, dictionaries=task.dictionaries)
-    # Checkpoints of other settings too, and what a kill left half-written.
-    for path in (*task.folder.glob("checkpoint*"), *task.folder.glob(".checkpoint*.part")):
-        path.unlink(missing_ok=True)
+    delete_checkpoints(task.folder)
 
 
 def _checkpoint(task: Task) -> Path:
     """A file named by all that decides the weights, so that nothing else is ever resumed."""
     parts = (data_fingerprint(task.data), task.priors.tolist(), asdict(task.settings))
     key = hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
-    return task.folder / f"checkpoint-{key}.safetensors"
+    return checkpoint_path(task.folder, key)

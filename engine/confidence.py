@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from engine.batches import Inputs
 from engine.risk import Risk, mpu_risk, with_known_negatives
+from engine.run_card import confidence_checkpoint
 from engine.settings import Settings
 from engine.tagger import predict_probabilities
 from engine.training import Epoch, Schedule, fit
@@ -63,7 +64,7 @@ def estimate_confidence(
                 _binary_risk(is_labeled, is_negative, entity_prior, settings, tagger),
                 confidence_schedule(settings, seed),
                 only=train,
-                checkpoint=_checkpoint_of(checkpoint, len(histories)),
+                checkpoint=checkpoint and confidence_checkpoint(checkpoint, len(histories)),
                 on_epoch=_with_offset(before, on_epoch),
                 should_stop=should_stop,
             )
@@ -74,10 +75,6 @@ def estimate_confidence(
         values[known_negatives] = 0
     values = values.clip(_MARGIN, 1 - _MARGIN)
     return Confidence(values.astype(np.float32), tuple(histories))
-
-
-def _checkpoint_of(checkpoint: Path | None, tagger: int) -> Path | None:
-    return checkpoint and checkpoint.with_stem(f"{checkpoint.stem}-confidence-{tagger}")
 
 
 def _with_offset(

@@ -4,7 +4,6 @@ A file that is missing, damaged or made by other code is ignored, and the origin
 Nothing in it is unpickled.
 """
 
-import gc
 import json
 import sys
 import zipfile
@@ -22,6 +21,7 @@ import numpy.typing as npt
 
 from engine.code_version import code_version, sources_of
 from engine.files import written_whole
+from engine.garbage import without_collection
 from engine.settings import LIMITS
 from engine.text import Corpus, Document, Entity, FileReport, InputError, Sentence
 
@@ -171,15 +171,3 @@ def _packed(value: object) -> npt.NDArray[np.uint8]:
 
 def _unpacked(array: npt.NDArray[np.uint8]) -> Any:
     return json.loads(array.tobytes())
-
-
-@contextmanager
-def without_collection() -> Iterator[None]:
-    """Pause garbage collection while many small objects are made and none is dropped."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -12,6 +12,7 @@ from engine.experiment import predict_documents, run_context
 from engine.metrics import evaluate_documents
 from engine.priors import estimate_priors
 from engine.progress import OnProgress, Progress
+from engine.run_card import run_name
 from engine.runs import load_run
 from engine.settings import Settings
 from engine.text import Document, EntitiesByDocument, InputError
@@ -160,7 +161,7 @@ def _tasks(
     priors = estimate_priors(data.sentences, data.labels, data.types).values
     return [
         Task(
-            folder / f"{method}-seed{seed}",
+            folder / run_name(method, seed),
             replace(data, cache=cache),
             priors,
             replace(plan.settings, method=method, seed=seed),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from engine import checking
-from engine.project_store import moment, now
+from engine.moments import moment, now
 from engine.text import Document, Entity
 
 KINDS = ("check", "review")  # a precision sample of dictionary matches, or the review queue

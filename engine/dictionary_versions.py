@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine import project_store as store
-from engine.corpus_cache import without_collection
 from engine.dictionary import Dictionary, Phrase, fingerprint
 from engine.dictionary_editing import join
 from engine.files import written_whole
+from engine.garbage import without_collection
+from engine.moments import moment, now
 from engine.settings import MatchOptions
 from engine.text import InputError
 
@@ -59,7 +60,7 @@ def history(db: sqlite3.Connection) -> list[DictionaryVersion]:
         "ORDER BY version DESC"
     )
     return [
-        DictionaryVersion(version, store.moment(saved_at), reason, phrases, key)
+        DictionaryVersion(version, moment(saved_at), reason, phrases, key)
         for version, saved_at, reason, phrases, key in rows
     ]
 
@@ -135,7 +136,7 @@ def _save(
         # A file without a row is not a version: the next save overwrites it.
         with written_whole(_path(folder, version)) as out:
             out.write(data)
-        row = (version, store.now(), reason[:500], len(dictionaries), phrases, key, content)
+        row = (version, now(), reason[:500], len(dictionaries), phrases, key, content)
         db.execute("INSERT INTO dictionary_versions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         store.touch(db)
     return version

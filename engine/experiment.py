@@ -34,6 +34,7 @@ from engine.risk import (
     supervised_risk,
     with_known_negatives,
 )
+from engine.run_card import confidence_beside, tagger_checkpoint
 from engine.settings import Settings
 from engine.tagger import BiLstmTagger, predict_probabilities
 from engine.text import Document, Entity
@@ -102,7 +103,7 @@ def run(
             inputs,
             _risk_of(part, data.known_negatives, settings, confidence, device),
             schedule(settings),
-            checkpoint=_checkpoint_of(checkpoint, i),
+            checkpoint=checkpoint and tagger_checkpoint(checkpoint, i),
             on_epoch=clock.of("training", tagger=i),
             should_stop=should_stop,
         )
@@ -254,13 +255,6 @@ def _parts(data: TrainingData, priors: npt.NDArray[np.float64], settings: Settin
     ]
 
 
-def _checkpoint_of(checkpoint: Path | None, part: int) -> Path | None:
-    """Each part has a file of its own; otherwise the second would go on from the first's end."""
-    if checkpoint is None or part == 0:
-        return checkpoint
-    return checkpoint.with_stem(f"{checkpoint.stem}-{part}")
-
-
 def _risk_of(
     part: _Part,
     known_negatives: npt.NDArray[np.bool_] | None,
@@ -317,7 +311,7 @@ def _risk_of_method(
 
 def _store_confidence(checkpoint: Path, confidence: Confidence) -> None:
     """Leave the values beside the checkpoint, to be looked at while the tagger is trained."""
-    with written_whole(checkpoint.with_name(f"{checkpoint.stem}-confidence.npy")) as out:
+    with written_whole(confidence_beside(checkpoint)) as out:
         np.save(out, confidence.values)
 
 

@@ -14,12 +14,13 @@ from engine import jobs
 from engine.distant import dictionary_entities
 from engine.enrichment import KnownPhrases, known_phrases, mark_known
 from engine.formats.contract import WriteOptions
-from engine.job_results import PREDICTIONS, read_entities
 from engine.job_store import fact_of, reading_jobs
 from engine.jobs import Job
+from engine.predictions import read_entities
 from engine.project import Project
 from engine.project_labels import labels_of
 from engine.reviewed import reviewed_entities
+from engine.run_card import PREDICTIONS
 from engine.selection import Selection, select
 from engine.settings import MATCH_PRESETS
 from engine.text import Corpus, Document, EntitiesByDocument, InputError

@@ -137,8 +137,6 @@ def _once(speeds: Mapping[tuple[str, str], Speed], stage: str, tokens: int) -> f
 def measured_speeds(project: Project, settings: Settings) -> dict[tuple[str, str], Speed]:
     """Return the latest speed of each (method, stage) of this network, on this machine."""
     with reading_jobs(project.folder) as db:
-        if db is None:
-            return {}
         rows = db.execute(
             "SELECT method, stage, tokens_per_second, device FROM job_speeds"
             " WHERE machine = ? AND network = ? AND tokens_per_second > 0 ORDER BY at",

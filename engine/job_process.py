@@ -84,15 +84,16 @@ def reap() -> None:
 def signal_group(process: Process, number: int) -> bool:
     """Send a signal to the process and all it started; False when it is not there any more.
 
-    Only a process that leads its own group and that `is_alive` vouches for is signaled: its pid
-    might be someone else's by now.
+    Only a process that `is_alive` is sure of is signaled: its pid might be someone else's by now.
+    The process that asks is never signaled, nor is the group that it is in.
     """
-    if not is_alive(process):
+    if process.pid == os.getpid() or not is_alive(process):
         return False
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        if os.getpgid(process.pid) == process.pid:
-            os.killpg(process.pid, number)
-        else:  # a command in someone's terminal: its group holds more than the job
+        group = os.getpgid(process.pid)
+        if group == process.pid and group != os.getpgid(0):
+            os.killpg(group, number)
+        else:  # a command in someone's terminal, or in our group: it holds more than the job
             os.kill(process.pid, number)
         return True
     return False

@@ -11,7 +11,6 @@ from typing import Any
 from engine.job_process import this_process
 from engine.job_requests import QUEUED_KINDS
 from engine.job_store import (
-    ACTIVE,
     Job,
     fact_of,
     job_from,
@@ -20,7 +19,8 @@ from engine.job_store import (
     set_process,
     writing_jobs,
 )
-from engine.project_store import now
+from engine.moments import now
+from engine.project_jobs import ACTIVE
 from engine.text import InputError
 
 _BEAT_SECONDS = 1.0
@@ -127,7 +127,7 @@ class Report:
         with writing_jobs(self.folder) as db:
             self._set(db, **changes, finished_at=now(), heartbeat_at=now())
 
-    def _own_row(self, db: sqlite3.Connection | None) -> sqlite3.Row:
+    def _own_row(self, db: sqlite3.Connection) -> sqlite3.Row:
         try:
             row = job_row(db, self.job.id)
         except InputError:
@@ -152,9 +152,8 @@ def open_report(folder: Path, id: str) -> Report:
         return Report(folder, job_from(job_row(db, id), folder))
 
 
-def _first(db: sqlite3.Connection | None, row: sqlite3.Row) -> str:
+def _first(db: sqlite3.Connection, row: sqlite3.Row) -> str:
     """The job that comes before this one in the queue, "" when there is none."""
-    assert db is not None
     before = db.execute(
         f"SELECT id FROM jobs WHERE kind IN {QUEUED_KINDS} AND state IN {ACTIVE} AND turn < ?"
         " ORDER BY turn LIMIT 1",

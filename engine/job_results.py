@@ -1,6 +1,5 @@
 """What a job has found so far, or left behind: epochs, priors, points, entities, its log."""
 
-import csv
 import json
 import os
 from collections.abc import Mapping
@@ -10,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from engine.corpus_cache import without_collection
 from engine.files import SourceFile
-from engine.formats import FORMATS, read_corpus
+from engine.formats import read_corpus
 from engine.job_plan import epochs_of
 from engine.job_requests import (
     TRAINABLE,
@@ -22,13 +20,13 @@ from engine.job_requests import (
     request_from,
     settings_of,
 )
-from engine.job_store import ACTIVE, Job, fact_of, job_from, job_row, reading_jobs
+from engine.job_store import Job, fact_of, job_from, job_row, reading_jobs
+from engine.predictions import read_entities
 from engine.project import Project
-from engine.settings import ReadOptions
+from engine.project_jobs import ACTIVE
+from engine.run_card import PREDICTIONS, Card, read_card, run_name
 from engine.text import Corpus, Entity, InputError
 
-PREDICTIONS = "predictions.csv"
-_IS_HELD = {"": None, "true": True, "false": False}
 LOG = "log.txt"
 TEXTS = "text"  # folder of a predict job's files
 EPOCH_COLUMNS = (
@@ -47,7 +45,7 @@ class Results:
     """What the methods of a job found, as far as they are done."""
 
     entities: Mapping[str, Mapping[str, tuple[Entity, ...]]]  # by method, then document id
-    cards: Mapping[str, Mapping[str, Any]]  # by method: what the run's card says
+    cards: Mapping[str, Card]  # by method
     # By method, "dictionary" included: overall, by_type, tokens, errors; empty without gold.
     scores: Mapping[str, Any] = field(default_factory=dict)
 
@@ -72,7 +70,7 @@ def run_folder(job: Job, method: str) -> Path:
     """Return the folder of a method that the job trained, which `predict` can use."""
     if method not in TRAINABLE:
         raise InputError(f'"{method[:40]}" is not a method')
-    return job.folder / f"{method}-seed{int(job.request.get('seed', 0))}"
+    return job.folder / run_name(method, int(job.request.get("seed", 0)))
 
 
 def epochs(project: Project, id: str) -> pd.DataFrame:
@@ -112,9 +110,9 @@ def job_notes(project: Project, id: str) -> list[str]:
 def curve_points(project: Project, id: str) -> pd.DataFrame:
     """Return the points of a curve that are there so far; scores are missing without gold."""
     with reading_jobs(project.folder) as db:
-        rows = [] if db is None else db.execute(
+        rows = db.execute(
             "SELECT point FROM job_points WHERE job = ? ORDER BY fraction, rowid", (id,)
-        ).fetchall()  # fmt: skip
+        ).fetchall()
     return pd.DataFrame([json.loads(row[0]) for row in rows], columns=list(POINT_COLUMNS))
 
 
@@ -186,48 +184,6 @@ def results(project: Project, id: str) -> Results:
     )
 
 
-def read_entities(path: Path) -> dict[str, tuple[Entity, ...]]:
-    """Return the entities of a predictions file by document id."""
-    try:
-        with without_collection():
-            return _read_own(path)
-    except (ValueError, LookupError, csv.Error):  # not as a job writes it; the reader says why
-        read = FORMATS["entities"].read
-        assert read is not None
-        return dict(read(SourceFile(path.name, path.read_bytes()), ReadOptions()).entities)
-
-
-def _read_own(path: Path) -> dict[str, tuple[Entity, ...]]:
-    """The same, four times as fast, for the columns that a job fills."""
-    found: dict[str, list[Entity]] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file)
-        header = next(rows)
-        names = ("doc_id", "start", "end", "label", "score", "method", "run_id")
-        id, start, end, label, score, method, run_id = map(header.index, names)
-        held, phrase, canonical = map(
-            header.index, ("in_dictionary", "matched_term", "canonical_id")
-        )
-        for row in rows:
-            value = float(row[score]) if row[score] else None
-            if (value is not None and not 0 <= value <= 1) or not row[id] or not row[label]:
-                raise ValueError("not a row of ours")
-            found.setdefault(row[id], []).append(
-                Entity(
-                    int(row[start]),
-                    int(row[end]),
-                    row[label],
-                    value,
-                    row[method],
-                    in_dictionary=_IS_HELD[row[held]],
-                    matched_phrase=row[phrase],
-                    canonical_id=row[canonical],
-                    run_id=row[run_id],
-                )
-            )
-    return {id: tuple(of) for id, of in found.items()}
-
-
 def predicted_corpus(project: Project, id: str) -> Corpus:
     """Return the texts of a predict job, with the entities found in them once it is done."""
     job = find_job(project, id)
@@ -255,13 +211,12 @@ def stored_request(job: Job) -> Request:
     return request_from(job.kind, job.request, files)
 
 
-def run_card(folder: Path) -> dict[str, Any]:
-    """Return all that the card of a finished run says; empty when there is none."""
+def run_card(folder: Path) -> Card | None:
+    """Return the card of a finished run; None when there is none that can be read."""
     try:
-        card = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return card if isinstance(card, dict) else {}
+        return read_card(folder)
+    except InputError:
+        return None
 
 
 def _fact(project: Project, id: str, key: str) -> Any:
@@ -271,5 +226,5 @@ def _fact(project: Project, id: str, key: str) -> Any:
 
 def _table(project: Project, query: str, id: str, columns: tuple[str, ...]) -> pd.DataFrame:
     with reading_jobs(project.folder) as db:
-        rows = [] if db is None else [tuple(row) for row in db.execute(query, (id,))]
+        rows = [tuple(row) for row in db.execute(query, (id,))]
     return pd.DataFrame(rows, columns=list(columns))

@@ -8,101 +8,20 @@ only while the count is its own: one that was given up for dead cannot disturb i
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from engine.job_process import Process
-from engine.project_store import moment, reading, writing
+from engine.moments import moment
+from engine.project_jobs import ACTIVE
+from engine.project_store import reading, writing
 from engine.text import InputError
 
-ACTIVE = ("queued", "running", "stopping")
-ENDED = ("cancelled", "failed", "interrupted", "done")
 RUNS = "runs"  # the folder of jobs inside a project
 # A project may come from a stranger's zip, and an id becomes the name of a folder.
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}", re.ASCII)
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS jobs (
-    id TEXT PRIMARY KEY,
-    kind TEXT NOT NULL,
-    state TEXT NOT NULL,
-    stage TEXT NOT NULL DEFAULT '',
-    method TEXT NOT NULL DEFAULT '',
-    share REAL NOT NULL DEFAULT 0,
-    seconds_left REAL,
-    message TEXT NOT NULL DEFAULT '',
-    created_at TEXT NOT NULL,
-    queued_at TEXT NOT NULL,
-    started_at TEXT NOT NULL DEFAULT '',
-    heartbeat_at TEXT NOT NULL DEFAULT '',
-    stop_at TEXT NOT NULL DEFAULT '',
-    finished_at TEXT NOT NULL DEFAULT '',
-    turn INTEGER NOT NULL,
-    attempt INTEGER NOT NULL DEFAULT 1,
-    pid INTEGER NOT NULL DEFAULT 0,
-    began TEXT NOT NULL DEFAULT '',
-    host TEXT NOT NULL DEFAULT '',
-    place TEXT NOT NULL DEFAULT '',
-    request TEXT NOT NULL,
-    dictionary_version INTEGER NOT NULL,
-    labels_key TEXT NOT NULL,
-    text_key TEXT NOT NULL,
-    match_preset TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS job_epochs (
-    job TEXT NOT NULL,
-    method TEXT NOT NULL,
-    stage TEXT NOT NULL,
-    epoch INTEGER NOT NULL,
-    epochs INTEGER NOT NULL,
-    risk REAL,
-    positive REAL,
-    negative REAL,
-    bounded REAL,
-    seconds REAL,
-    tokens_per_second REAL,
-    at TEXT NOT NULL,
-    PRIMARY KEY (job, method, stage, epoch)
-);
-CREATE TABLE IF NOT EXISTS job_points (
-    job TEXT NOT NULL,
-    fraction INTEGER NOT NULL,
-    seed INTEGER NOT NULL,
-    method TEXT NOT NULL,
-    point TEXT NOT NULL,
-    PRIMARY KEY (job, fraction, seed, method)
-);
-CREATE TABLE IF NOT EXISTS job_cells (
-    job TEXT NOT NULL,
-    fraction INTEGER NOT NULL,
-    method TEXT NOT NULL,
-    seed INTEGER NOT NULL,
-    state TEXT NOT NULL,
-    message TEXT NOT NULL DEFAULT '',
-    PRIMARY KEY (job, fraction, method, seed)
-);
-CREATE TABLE IF NOT EXISTS job_facts (
-    job TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    PRIMARY KEY (job, key)
-);
-CREATE TABLE IF NOT EXISTS job_speeds (
-    job TEXT NOT NULL,
-    machine TEXT NOT NULL,
-    network TEXT NOT NULL,
-    method TEXT NOT NULL,
-    stage TEXT NOT NULL,
-    tokens_per_second REAL NOT NULL,
-    device TEXT NOT NULL,
-    at TEXT NOT NULL,
-    PRIMARY KEY (job, method, stage)
-);
-"""
 TABLES_OF_A_JOB = ("job_epochs", "job_points", "job_cells", "job_facts", "job_speeds")
 
 
@@ -140,34 +59,18 @@ class Job:
         return self.state in ("cancelled", "failed", "interrupted")
 
 
-@contextmanager
-def reading_jobs(folder: Path) -> Iterator[sqlite3.Connection | None]:
-    """Open the database of the project in `folder`; None when it never had a job."""
-    with reading(folder) as db:
-        found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'job_speeds'").fetchone()
-        yield db if found else None
+# The tables of jobs are part of every project.
+reading_jobs, writing_jobs = reading, writing
 
 
-@contextmanager
-def writing_jobs(folder: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database to change rows of jobs, whose tables are there then."""
-    with writing(folder) as db:
-        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'job_speeds'").fetchone():
-            for statement in _SCHEMA.split(";\n"):
-                db.execute(statement)
-        yield db
-
-
-def job_rows(db: sqlite3.Connection | None, where: str = "", *values: Any) -> list[sqlite3.Row]:
+def job_rows(db: sqlite3.Connection, where: str = "", *values: Any) -> list[sqlite3.Row]:
     """Return the rows of jobs, newest first."""
-    if db is None:
-        return []
     return db.execute(
         f"SELECT * FROM jobs {where} ORDER BY created_at DESC, rowid DESC", values
     ).fetchall()
 
 
-def job_row(db: sqlite3.Connection | None, id: str) -> sqlite3.Row:
+def job_row(db: sqlite3.Connection, id: str) -> sqlite3.Row:
     """Return the row of one job, or say that there is none."""
     rows = job_rows(db, "WHERE id = ?", id)
     if not rows:
@@ -209,9 +112,7 @@ def next_turn(db: sqlite3.Connection) -> int:
     return int(db.execute("SELECT COALESCE(MAX(turn), 0) + 1 FROM jobs").fetchone()[0])
 
 
-def fact_of(db: sqlite3.Connection | None, id: str, key: str) -> Any:
+def fact_of(db: sqlite3.Connection, id: str, key: str) -> Any:
     """Return what a job found out under `key`, None when it has not."""
-    if db is None:
-        return None
     row = db.execute("SELECT value FROM job_facts WHERE job = ? AND key = ?", (id, key)).fetchone()
     return None if row is None else json.loads(row[0])

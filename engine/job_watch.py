@@ -7,12 +7,12 @@ be seen (another machine, a system without /proc and ps) does the heartbeat deci
 
 import sqlite3
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from engine.job_process import end_group, host_name, is_alive, reap
-from engine.job_store import ACTIVE, job_rows, process_from, reading_jobs, writing_jobs
-from engine.project_store import moment, now
+from engine.job_store import job_rows, process_from, reading_jobs, writing_jobs
+from engine.moments import now, seconds_since
+from engine.project_jobs import ACTIVE
 from engine.text import InputError
 
 STALE_SECONDS = 30.0  # without a heartbeat, where the process itself cannot be seen
@@ -57,17 +57,17 @@ def is_running(row: sqlite3.Row, folder: Path) -> bool:
     """Return whether the process of an active job still works on it."""
     process = process_from(row)
     if process is None:  # being started
-        return _age(row["queued_at"]) < STALE_SECONDS
+        return seconds_since(row["queued_at"]) < STALE_SECONDS
     if process.host == host_name() and row["place"] != str(folder.resolve()):
         return False  # the project was copied or moved; its process works on the other one
     alive = is_alive(process)
     if alive is None:
-        return _age(row["heartbeat_at"] or row["queued_at"]) < STALE_SECONDS
+        return seconds_since(row["heartbeat_at"] or row["queued_at"]) < STALE_SECONDS
     return alive
 
 
 def _hurry(row: sqlite3.Row) -> None:
-    process, waited = process_from(row), _age(row["stop_at"])
+    process, waited = process_from(row), seconds_since(row["stop_at"])
     if process is not None and waited > TERMINATE_SECONDS:
         end_group(process, by_force=waited > KILL_SECONDS)
 
@@ -76,8 +76,3 @@ def _end_of(row: sqlite3.Row) -> tuple[str, str]:
     if row["state"] == "stopping":
         return "cancelled", CANCELLED
     return "interrupted", INTERRUPTED
-
-
-def _age(stored: str) -> float:
-    """Seconds since a stored moment."""
-    return (datetime.now(UTC) - moment(stored)).total_seconds()

@@ -54,7 +54,6 @@ from engine.job_results import (
     stages,
 )
 from engine.job_store import (
-    ACTIVE,
     TABLES_OF_A_JOB,
     Job,
     job_from,
@@ -67,8 +66,11 @@ from engine.job_store import (
     writing_jobs,
 )
 from engine.job_watch import settle
+from engine.moments import now
 from engine.project import Project
-from engine.project_store import now, touch
+from engine.project_jobs import ACTIVE
+from engine.project_store import touch
+from engine.run_card import has_card
 from engine.text import InputError
 
 __all__ = [
@@ -211,7 +213,7 @@ def _check_project(project: Project, request: Request) -> None:
         run = find_job(project, request.run)
         if not request.files:
             raise InputError("there is no text to find entities in. Add some")
-        if not (run_folder(run, request.method) / "run.json").exists():
+        if not has_card(run_folder(run, request.method)):
             raise InputError(f"run {request.run} has no trained {request.method}. Choose another")
         return
     if not project.text_key():

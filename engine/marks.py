@@ -8,15 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import nan
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from engine.distant import DistantLabels
-from engine.text import EntitiesByDocument, InputError, Sentence
+from engine.text import EntitiesByDocument, Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +60,6 @@ def marks_of_labels(labels: DistantLabels, sentences: Sequence[Sentence]) -> Mar
     number = kept["type"].to_numpy().astype(np.int64) - 1
     scores = np.full(len(matched), nan)
     return Marks(tuple(ids), labels.types, codes.astype(np.int64), starts, ends, number, scores)
-
-
-def read_marks(path: Path) -> Marks:
-    """Return the entities of a predictions file, as a job writes it, as columns."""
-    columns: dict[str, Any] = {"doc_id": str, "start": np.int64, "end": np.int64, "label": str}
-    try:
-        table = pd.read_csv(
-            path,
-            usecols=[*columns, "score"],
-            dtype={**columns, "score": np.float64},
-            na_values={"score": [""]},
-            keep_default_na=False,  # a document may be called "NA"
-            encoding_errors="surrogatepass",
-        )
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path} cannot be read; the run is damaged ({error}). Train again"
-        ) from error
-    documents, ids = pd.factorize(table["doc_id"])
-    types, names = pd.factorize(table["label"])
-    return Marks(
-        tuple(ids),
-        tuple(names),
-        documents.astype(np.int64),
-        table["start"].to_numpy(),
-        table["end"].to_numpy(),
-        types.astype(np.int64),
-        table["score"].to_numpy(),
-    )
 
 
 def _integers(values: Iterable[int]) -> npt.NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Connections to a project's SQLite file, and one sentence for each fault."""
+"""Connect to a project's SQLite file, and explain each fault in one sentence."""
 
 import shutil
 import sqlite3
@@ -18,7 +18,7 @@ _SHARED_MEMORY = 32_768  # bytes of the file beside a database that is open
 def connected(
     folder: Path, connect: Callable[[Path], sqlite3.Connection]
 ) -> Iterator[sqlite3.Connection]:
-    """Open the database of a project by one of the functions below; a fault is one sentence."""
+    """Open a project's database by one of the functions below; faults become one sentence."""
     path = folder / DATABASE
     if connect is not open_new and (path.is_symlink() or not path.is_file()):
         raise InputError(f"{folder} holds no project ({DATABASE} is missing)")
@@ -35,30 +35,30 @@ def connected(
 
 
 def open_new(path: Path) -> sqlite3.Connection:
-    """Make a database."""
+    """Make a new database."""
     return _open(path, "mode=rwc")
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
-    """Open a database that is there; whoever changes it begins a transaction."""
+    """Open an existing database to change it; the caller begins the transaction."""
     return _open(path, "mode=rw")
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """Open a database that is there and look at it as it is at this moment."""
+    """Open an existing database and read it as it is at this moment."""
     try:
         return _begun(_open(path, "mode=rw"))
     except sqlite3.OperationalError as error:
         log = path.with_name(f"{DATABASE}-wal")
-        if _code(error) not in _NO_ROOM_TO_READ or (log.exists() and log.stat().st_size):
+        if error_code(error) not in _NO_ROOM_TO_READ or (log.exists() and log.stat().st_size):
             raise
-    # A reader needs a small file beside the database, for which a full or a read-only disk has no
-    # room. Where nobody can write, it can be read without.
+    # A reader needs a small file beside the database, for which a full or read-only disk has no
+    # room. Where nobody can write, the database can be read without it.
     return _begun(_open(path, "mode=ro&immutable=1"))
 
 
 def _begun(db: sqlite3.Connection) -> sqlite3.Connection:
-    """The connection, looking at one moment of the database."""
+    """The connection, in a transaction that sees the database as it is now."""
     try:
         db.execute("BEGIN")
         db.execute("PRAGMA user_version").fetchone()
@@ -78,7 +78,7 @@ def _open(path: Path, query: str) -> sqlite3.Connection:
     )
     db.row_factory = sqlite3.Row
     try:
-        # On disk before the screen says so; and a file from elsewhere runs no code of its own.
+        # Changes are on disk before the screen says so, and a stranger's file runs no code.
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA trusted_schema = OFF")
     except BaseException:
@@ -87,8 +87,18 @@ def _open(path: Path, query: str) -> sqlite3.Connection:
     return db
 
 
+def copy_database(db: sqlite3.Connection, target: Path) -> None:
+    """Write all that a connection sees as one file, without a log beside it."""
+    copy = sqlite3.connect(target)
+    try:
+        db.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+    finally:
+        copy.close()
+
+
 def damaged(folder: Path) -> str:
-    """Return what to tell when a database is not what it should be."""
+    """Return the message for a database that is not what it should be."""
     return (
         f"{folder.name}/{DATABASE} is damaged or no project of Glossa. "
         "Import the project's zip again, or delete it"
@@ -97,7 +107,7 @@ def damaged(folder: Path) -> str:
 
 def _explained(folder: Path, error: sqlite3.Error) -> str:
     """The fault as one sentence, if a person can do something about it."""
-    code = _code(error)
+    code = error_code(error)
     if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(folder)):
         return (
             f"no room left on the disk for {folder}; nothing was stored. "
@@ -120,13 +130,13 @@ def _explained(folder: Path, error: sqlite3.Error) -> str:
     return ""
 
 
-def _code(error: sqlite3.Error) -> int:
-    """The primary code; the extended one has more bits."""
+def error_code(error: sqlite3.Error) -> int:
+    """Return SQLite's primary code of an error; the extended one has more bits."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
 
 
 def _is_full(folder: Path) -> bool:
-    """Without room for its shared memory, SQLite speaks of an I/O error."""
+    """Without room for its shared memory, SQLite reports an I/O error, not a full disk."""
     try:
         return shutil.disk_usage(folder).free < _SHARED_MEMORY
     except OSError:

@@ -28,7 +28,8 @@ from engine.files import (
     write_error,
     written_whole,
 )
-from engine.project_store import moment, now, set_fact, touch
+from engine.moments import moment, now
+from engine.project_store import set_fact, touch
 from engine.settings import LIMITS, ReadOptions
 from engine.text import Corpus, InputError
 

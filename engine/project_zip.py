@@ -18,6 +18,7 @@ from engine.decisions import KINDS, decisions_in_force
 from engine.files import write_error, written_whole
 from engine.project_connection import DATABASE
 from engine.project_files import CACHE, GOLD, TEXT, records
+from engine.project_jobs import release_jobs
 from engine.settings import LIMITS
 from engine.text import InputError
 
@@ -85,7 +86,7 @@ def _check(folder: Path, name: str) -> None:
             files = [*records(db, TEXT), *records(db, GOLD)]
             missing = [file for file in files if not (folder / file.path).is_file()]
             _read_rows(db)
-            store.release_jobs(db)
+            release_jobs(db)
             version = versions.latest(db).version
         versions.load(folder, version)
     except InputError:

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from engine import project_store as store
 from engine.files import read_source, write_error
+from engine.moments import moment
 from engine.project import Project, clean_project_name
+from engine.project_jobs import has_live_job, last_job
 from engine.project_zip import copy_project, pack, unpack
 from engine.text import InputError
 
@@ -221,13 +223,13 @@ def _summary(project: Project) -> ProjectSummary:
             return ProjectSummary(
                 id=project.id,
                 name=store.fact(db, "name", project.id),
-                modified=store.moment(store.fact(db, "modified")),
+                modified=moment(store.fact(db, "modified")),
                 documents=documents,
                 sentences=sentences,
                 tokens=tokens,
                 dictionaries=latest["dictionaries"] if latest else 0,
                 phrases=latest["phrases"] if latest else 0,
-                last_job=store.last_job(db),
+                last_job=last_job(db),
                 bytes=project.size(),
             )
     # Whatever is wrong with one project, the others must show.
@@ -239,7 +241,7 @@ def _summary(project: Project) -> ProjectSummary:
 def _is_busy(project: Project) -> bool:
     try:
         with project.reading() as db:
-            return store.has_live_job(db)
+            return has_live_job(db)
     except (InputError, sqlite3.Error):  # what cannot be read can still be deleted
         return False
 

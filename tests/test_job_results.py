@@ -1,40 +1,45 @@
 import pytest
 
-from engine.formats import write_corpus
-from engine.job_results import read_entities
-from engine.text import Corpus, Entity, InputError
-from engine.tokenization import make_document
-
-DOCUMENT = make_document('say "a,\nb"', "He had gout\r\nand =lead.")
-ENTITIES = (
-    Entity(7, 11, "Disease", 0.9, "conf_mpu", run_id="conf_mpu-seed0"),
-    Entity(17, 22, "Cell, line", None, "conf_mpu"),
-)
+from engine import jobs
+from engine.job_results import run_card
+from engine.run_card import PREDICTIONS
+from engine.text import InputError
+from tests.app.finished_runs import finish_run, make_project
 
 
-def test_predictions_are_read_as_they_were_written(tmp_path):
-    path = tmp_path / "predictions.csv"
-    write_corpus(Corpus((DOCUMENT,), {DOCUMENT.id: ENTITIES}), path)
-    assert read_entities(path) == {DOCUMENT.id: ENTITIES}
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+    return make_project()
 
 
-@pytest.mark.parametrize(
-    ("row", "fault"),
-    [
-        ("d,7,x,gout,0.9,mpu,r", "end"),
-        ("d,9,7,gout,0.9,mpu,r", "is not after start"),
-        ("d,7,9,gout,7,mpu,r", "score"),
-        (",7,9,gout,0.9,mpu,r", "doc_id is empty"),
-    ],
-)
-def test_predictions_that_someone_changed_are_explained(tmp_path, row, fault):
-    path = tmp_path / "predictions.csv"
-    path.write_text(f"doc_id,start,end,label,score,method,run_id\n{row}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=fault):
-        read_entities(path)
+def test_results_are_what_the_methods_found_and_their_cards(project):
+    job = finish_run(project)
+    results = jobs.results(project, job.id)
+    assert {method: card.method for method, card in results.cards.items()} == {
+        "conf_mpu": "conf_mpu", "mpu": "mpu",
+    }  # fmt: skip
+    [entities] = results.entities["mpu"].values()
+    assert [(e.entity_type, e.score, e.run_id) for e in entities] == [
+        ("Disease", 0.97, job.id), ("Disease", 0.8, job.id),
+    ]  # fmt: skip
 
 
-def test_predictions_with_other_columns_are_read_too(tmp_path):
-    path = tmp_path / "predictions.csv"
-    path.write_text("id,start,end,label\nd,7,11,Disease\n", encoding="utf-8")
-    assert read_entities(path) == {"d": (Entity(7, 11, "Disease", method="gold"),)}
+def test_a_method_without_predictions_has_no_results(project):
+    job = finish_run(project)
+    (jobs.run_folder(job, "mpu") / PREDICTIONS).unlink()
+    assert jobs.results(project, job.id).entities.keys() == {"conf_mpu"}
+
+
+def test_a_card_that_cannot_be_read_is_left_out(project):
+    job = finish_run(project)
+    (jobs.run_folder(job, "mpu") / "run.json").write_text("{}")
+    assert run_card(jobs.run_folder(job, "mpu")) is None
+    assert jobs.results(project, job.id).cards.keys() == {"conf_mpu"}
+
+
+def test_damaged_predictions_are_explained(project):
+    job = finish_run(project)
+    (jobs.run_folder(job, "mpu") / PREDICTIONS).write_bytes(b"PAR1")
+    with pytest.raises(InputError, match="the run is damaged"):
+        jobs.results(project, job.id)

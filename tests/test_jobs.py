@@ -18,7 +18,7 @@ from engine.commands.work import do_job
 from engine.commands.work_kinds import do_work
 from engine.device import set_threads
 from engine.files import SourceFile
-from engine.job_process import Process, host_name, is_alive, process_of, start_process
+from engine.job_process import Process, end_group, host_name, is_alive, process_of, start_process
 from engine.job_reports import Report, Superseded, open_report
 from engine.job_store import job_from, job_row, reading_jobs, set_process, writing_jobs
 from engine.text import InputError
@@ -37,9 +37,12 @@ def one_thread(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """A job that is done in this process must not end it, however slowly it stops."""
-    monkeypatch.setattr("engine.commands.work._GRACE_SECONDS", 3600)
+def exits(monkeypatch):
+    """A job that is done in this process must not end it: a call is recorded instead."""
+    calls = []
+    monkeypatch.setattr("engine.commands.work.os._exit", calls.append)
+    yield calls
+    assert calls == []
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +198,7 @@ def test_a_stop_is_heard_while_there_are_no_batches(project):
         "kinds.do_work = lambda *arguments: time.sleep(60)\n"
         "from engine.commands.work import do_job\n"
         "from engine.workspace import open_project\n"
-        "import sys; do_job(open_project(sys.argv[1]), sys.argv[2])\n"
+        "import sys; do_job(open_project(sys.argv[1]), sys.argv[2], is_own_process=True)\n"
     )
     job = jobs.create(project, tiny_request())
     process = start_process(
@@ -321,6 +324,71 @@ def test_a_process_that_has_ended_is_not_alive_before_its_parent_knows(tmp_path)
     while is_alive(process) and time.monotonic() < until:
         time.sleep(0.02)
     assert not is_alive(process)
+
+
+# ---- jobs inside another program ------------------------------------------------------------
+
+
+def test_a_finished_job_never_ends_the_program_that_did_it(project, monkeypatch, exits):
+    monkeypatch.setattr("engine.job_reports._LOOK_SECONDS", 0.0002)
+    monkeypatch.setattr("engine.job_reports._BEAT_SECONDS", 0.0004)
+    monkeypatch.setattr("engine.commands.work_kinds.do_work", lambda *_: True)
+    for is_own_process in [False, True] * 40:
+        job = jobs.create(project, tiny_request())
+        assert do_job(project, job.id, is_own_process=is_own_process) == "done"
+    assert exits == []
+
+
+def test_a_deleted_job_stops_and_the_program_goes_on(project, monkeypatch):
+    job = jobs.create(project, tiny_request())
+
+    def work(project, report, should_stop, on_progress):
+        with project.writing() as db:
+            db.execute("DELETE FROM jobs")
+        until = time.monotonic() + 60
+        while not should_stop() and time.monotonic() < until:
+            time.sleep(0.01)
+        return not should_stop()
+
+    monkeypatch.setattr("engine.commands.work_kinds.do_work", work)
+    assert do_job(project, job.id) == "superseded"
+
+
+def test_a_job_that_is_slow_to_stop_is_waited_for_here(project, monkeypatch):
+    monkeypatch.setattr("engine.commands.work._GRACE_SECONDS", 0.0)
+    job = jobs.create(project, tiny_request())
+
+    def work(project, report, should_stop, on_progress):
+        jobs.cancel(project, report.job.id)
+        until = time.monotonic() + 60
+        while not should_stop() and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.1)  # longer than the grace that a process of its own has
+        return False
+
+    monkeypatch.setattr("engine.commands.work_kinds.do_work", work)
+    assert do_job(project, job.id) == "cancelled"
+
+
+def test_the_process_that_asks_is_never_signaled(project, monkeypatch):
+    signals = []
+    monkeypatch.setattr("engine.job_process.os.kill", lambda *call: signals.append(call))
+    monkeypatch.setattr("engine.job_process.os.killpg", lambda *call: signals.append(call))
+    id = given_to(project, process_of(os.getpid()), state="running")
+    jobs.end_all(project)
+    with writing_jobs(project.folder) as db:
+        db.execute("UPDATE jobs SET state = 'stopping', stop_at = ?", (ago(60),))
+    assert jobs.get_job(project, id).state == "stopping"
+    assert signals == []
+    open_report(project.folder, id).finish("done")
+
+
+def test_a_process_that_leads_our_own_group_is_signaled_alone(sleeper, monkeypatch):
+    signals = []
+    monkeypatch.setattr("engine.job_process.os.kill", lambda *call: signals.append(call))
+    monkeypatch.setattr("engine.job_process.os.getpgid", lambda _pid: sleeper.pid)
+    assert end_group(sleeper, by_force=True)
+    assert signals == [(sleeper.pid, signal.SIGKILL)]
 
 
 # ---- rows -----------------------------------------------------------------------------------

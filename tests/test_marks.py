@@ -1,14 +1,10 @@
 import numpy as np
-import pytest
-from hypothesis import given
 
 from engine import dictionary_entities, label
 from engine.dictionary import Dictionary, Phrase
-from engine.formats import write_corpus
-from engine.marks import marks_of_entities, marks_of_labels, read_marks
-from engine.text import Corpus, Entity, InputError
+from engine.marks import marks_of_entities, marks_of_labels
+from engine.text import Entity
 from engine.tokenization import make_document
-from tests.corpora import corpora
 
 
 def rows(marks):
@@ -27,10 +23,6 @@ def expected(entities):
     return sorted(
         (id, e.start, e.end, e.entity_type, e.score) for id, of in entities.items() for e in of
     )
-
-
-def sortable(found):
-    return [(*row[:4], -1.0 if row[4] is None else row[4]) for row in found]
 
 
 def test_entities_become_columns():
@@ -62,35 +54,3 @@ def test_labels_without_a_match_are_no_rows():
     documents = [make_document("a", "Nothing here.")]
     labels = label(documents, [Dictionary("x", (Phrase("gout", "Disease"),))])
     assert rows(marks_of_labels(labels, documents[0].sentences)) == []
-
-
-@given(corpora(plain_types=False))
-def test_a_file_of_predictions_reads_as_its_entities(tmp_path_factory, corpus):
-    path = tmp_path_factory.mktemp("run") / "predictions.csv"
-    write_corpus(corpus, path)
-    found = read_marks(path)
-    assert sorted(sortable(rows(found))) == sorted(sortable(expected(corpus.entities)))
-
-
-def test_a_document_may_be_called_na_and_a_number(tmp_path):
-    documents = tuple(make_document(id, "gout") for id in ("NA", "007"))
-    entities = {document.id: (Entity(0, 4, "null", score=0.25),) for document in documents}
-    write_corpus(Corpus(documents, entities), tmp_path / "predictions.csv")
-    assert rows(read_marks(tmp_path / "predictions.csv")) == expected(entities)
-
-
-def test_a_file_with_a_header_only_is_no_rows(tmp_path):
-    write_corpus(Corpus((make_document("a", "gout"),), {"a": ()}), tmp_path / "predictions.csv")
-    assert rows(read_marks(tmp_path / "predictions.csv")) == []
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"a,b\n1,2\n", b"doc_id,start,end,label,score\nd,x,2,X,\n"]
-)
-def test_a_damaged_file_is_said_to_be(tmp_path, content):
-    path = tmp_path / "predictions.csv"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match="the run is damaged"):
-        read_marks(path)
-    with pytest.raises(InputError, match="the run is damaged"):
-        read_marks(tmp_path / "gone.csv")

@@ -16,9 +16,10 @@ from engine import jobs
 from engine.__main__ import main
 from engine.device import set_threads
 from engine.files import SourceFile, path_source, read_source
-from engine.formats import write_corpus
 from engine.job_store import writing_jobs
+from engine.predictions import write_predictions
 from engine.project_files import IMPORT_LIMITS
+from engine.run_card import PREDICTIONS
 from engine.settings import LIMITS
 from engine.text import Entity, InputError
 from engine.workspace import (
@@ -242,7 +243,7 @@ def test_train_makes_a_run_in_the_project(trained):
     project, run_id = trained
     job = jobs.get_job(project, run_id)
     assert (job.state, job.request["methods"], job.request["priors"]) == ("done", ["mpn"], PRIORS)
-    assert (job.folder / "mpn-seed0" / "predictions.csv").exists()
+    assert (job.folder / "mpn-seed0" / PREDICTIONS).exists()
 
 
 def test_train_prints_the_comparison_and_goes_on_with_a_job(capsys, trained):
@@ -452,7 +453,7 @@ def test_export_leaves_out_what_was_found_in_text_that_is_gone(capsys, trained, 
     corpus = other.corpus()
     places = {document.id: (Entity(0, 3, "Drug", method="mpn"),) for document in corpus.documents}
     folder = jobs.run_folder(jobs.get_job(other, run_id), "mpn")
-    write_corpus(replace(corpus, entities=places), folder / "predictions.csv")
+    write_predictions(folder / PREDICTIONS, places)
     for file in other.text_files():
         other.remove_text(file.id)
     other.add_text([SourceFile("new.jsonl", NOTES.replace("d1", "x1").encode())])

@@ -4,7 +4,7 @@ import pickletools
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +16,11 @@ from engine.device import set_threads
 from engine.dictionary import Dictionary, Phrase, fingerprint
 from engine.experiment import probabilities, run
 from engine.features import Lexicon
+from engine.run_card import read_card
 from engine.runs import (
     data_fingerprint,
     is_finished_run,
     load_run,
-    read_card,
     save_run,
     write_scores,
 )
@@ -222,7 +222,7 @@ def test_a_phrase_with_half_a_surrogate_pair_is_saved(planted, trained, data, tm
 def test_card_says_what_the_run_was_made_of(trained, data, saved):
     card = read_card(saved)
     assert (card.run_id, card.method) == ("conf_mpu-seed0", "conf_mpu")
-    assert card.settings == asdict(trained.settings)
+    assert card.settings == trained.settings
     assert card.data_fingerprint == data_fingerprint(data)
     assert card.dictionary_fingerprint == fingerprint(data.lexicon.dictionaries)
     assert card.versions["torch"] == torch.__version__

@@ -16,7 +16,7 @@ import pytest
 import engine
 from engine import project_zip, workspace
 from engine.files import SourceFile
-from engine.project_store import now
+from engine.moments import now
 from engine.settings import LIMITS
 from engine.text import InputError
 from engine.workspace import (
@@ -54,6 +54,17 @@ def filled(name="Notes"):
     run.mkdir(parents=True)
     (run / "model.safetensors").write_bytes(bytes(range(256)) * 100)
     return project
+
+
+def new_job(kind, state, **columns):
+    """Return the statement that adds a job."""
+    row = {
+        "id": f"20260101-000000-{kind}", "kind": kind, "state": state,
+        "created_at": "2026", "queued_at": "2026", "turn": 1, "request": "{}",
+        "dictionary_version": 1, "labels_key": "", "text_key": "", "match_preset": "loose",
+        **columns,
+    }  # fmt: skip
+    return f"INSERT INTO jobs ({', '.join(row)}) VALUES {tuple(row.values())}"
 
 
 def zipped(members):
@@ -222,7 +233,7 @@ def test_a_project_that_cannot_be_read_is_listed_with_its_problem(data):
     problems = {summary.id: summary.problem for summary in list_projects()}
     assert problems.pop(good.id) == ""
     assert "project.db is missing" in problems.pop("no-database")
-    assert "newer Glossa (project version 99; this Glossa reads 1)" in problems.pop(newer.id)
+    assert "newer Glossa (project version 99; this Glossa reads 3)" in problems.pop(newer.id)
     assert len(problems) == 4
     assert all(problems.values()), problems
 
@@ -230,7 +241,7 @@ def test_a_project_that_cannot_be_read_is_listed_with_its_problem(data):
 def test_a_newer_project_is_left_alone(data):
     project = filled()
     with project.writing() as db:
-        db.execute("PRAGMA user_version = 2")
+        db.execute("PRAGMA user_version = 4")
     before = (project.folder / "project.db").read_bytes()
     for act in (project.corpus, lambda: project.rename("x"), lambda: open_project(project.id)):
         with pytest.raises(InputError, match="Update Glossa to open it"):
@@ -249,9 +260,8 @@ def test_what_is_no_project_is_not_listed(data):
 def test_the_last_job_is_told():
     project = create_project("Notes")
     with project.writing() as db:
-        db.execute("CREATE TABLE jobs (kind, state, created_at, heartbeat_at, pid)")
-        db.execute("INSERT INTO jobs VALUES ('train', 'done', '2026-01-01', '', 0)")
-        db.execute("INSERT INTO jobs VALUES ('curve', 'failed', '2026-01-02', '', 0)")
+        db.execute(new_job("train", "done", created_at="2026-01-01"))
+        db.execute(new_job("curve", "failed", created_at="2026-01-02"))
     assert list_projects()[0].last_job == "curve failed"
 
 
@@ -306,9 +316,8 @@ def test_a_copy_is_the_same_under_another_name_and_stands_alone():
 def test_jobs_at_work_are_not_the_copys():
     project = create_project("Notes")
     with project.writing() as db:
-        db.execute("CREATE TABLE jobs (kind, state, created_at, heartbeat_at, pid)")
-        db.execute("INSERT INTO jobs VALUES ('train', 'running', '2026', ?, 4321)", (now(),))
-        db.execute("INSERT INTO jobs VALUES ('curve', 'done', '2025', '', 4320)")
+        db.execute(new_job("train", "running", heartbeat_at=now(), pid=4321))
+        db.execute(new_job("curve", "done", pid=4320))
     copy = duplicate_project(project.id, "Copy")
     with copy.reading() as db:
         rows = [tuple(row) for row in db.execute("SELECT kind, state, pid FROM jobs")]
@@ -336,8 +345,7 @@ def test_a_damaged_project_can_be_deleted(data):
 def test_a_project_with_a_job_at_work_is_not_deleted():
     project = create_project("Notes")
     with project.writing() as db:
-        db.execute("CREATE TABLE jobs (kind, state, created_at, heartbeat_at, pid)")
-        db.execute("INSERT INTO jobs VALUES ('train', 'running', '2026', ?, 4321)", (now(),))
+        db.execute(new_job("train", "running", heartbeat_at=now(), pid=4321))
     with pytest.raises(InputError, match="a job of this project is at work"):
         delete_project(project.id)
     with project.writing() as db:  # its process died long ago
@@ -538,8 +546,7 @@ def test_a_zip_whose_database_is_not_ours_is_refused(tmp_path, data, statement, 
 def test_a_strangers_process_is_not_ours_to_end(tmp_path):
     content = changed_database(
         tmp_path,
-        "CREATE TABLE jobs (kind, state, created_at, heartbeat_at, pid)",
-        "INSERT INTO jobs VALUES ('train', 'running', '2026', '2999-01-01T00:00:00+00:00', 1)",
+        new_job("train", "running", heartbeat_at="2999-01-01T00:00:00+00:00", pid=1),
     )
     with import_project_zip(content).reading() as db:
         assert tuple(db.execute("SELECT state, pid FROM jobs").fetchone()) == ("interrupted", 0)

@@ -29,6 +29,7 @@ from engine.experiment import Run, predict_documents, run_context
 from engine.formats import write_corpus
 from engine.metrics import Scores, compare_entities, evaluate_documents, overall
 from engine.priors import Priors, estimate_priors, given_priors
+from engine.run_card import EXPORTED_PREDICTIONS
 from engine.runs import load_run, write_scores
 from engine.settings import BASELINES, METHODS, Settings, training_settings
 from engine.text import Corpus, EntitiesByDocument, InputError
@@ -91,7 +92,7 @@ def train_command(options: argparse.Namespace) -> None:
         confident = trained if trained.confidence else confident
         context = run_context(trained, corpus.documents, cache)
         predicted = predict_documents(trained, corpus.documents, folder.name, context)
-        write_corpus(replace(corpus, entities=predicted), folder / "predictions.csv")
+        write_corpus(replace(corpus, entities=predicted), folder / EXPORTED_PREDICTIONS)
         found[method] = predicted
         if gold is not None:
             scores = evaluate_documents(corpus.documents, gold, found[method])

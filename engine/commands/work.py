@@ -11,6 +11,7 @@ import threading
 import time
 import traceback
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from engine.commands.terminal import note_all
@@ -35,22 +36,36 @@ _OUT_OF_MEMORY = (
 def work_command(options: argparse.Namespace) -> None:
     """Do a job of a project; its row says how it ended, its log says why."""
     project = open_project(options.project)
-    state = do_job(project, options.job)
+    state = do_job(project, options.job, is_own_process=True)
     print(f"{_clock()} {state}", file=sys.stderr, flush=True)
 
 
-def do_job(project: Project, id: str, on_progress: "OnProgress | None" = None) -> str:
+def do_job(
+    project: Project,
+    id: str,
+    on_progress: "OnProgress | None" = None,
+    *,
+    is_own_process: bool = False,
+) -> str:
     """Do a job in this process and return the state that it ended in.
 
-    `on_progress` hears of every epoch, in addition to the rows of the job.
+    `on_progress` hears of every epoch, in addition to the rows of the job. Only a process that was
+    started for this job alone (`is_own_process`) is ended by force: when the job does not stop, or
+    is gone. Any other program goes on after the job.
     """
     report = open_report(project.folder, id)
     stop = threading.Event()
-    heart = Heart(report, lambda: _stop(report, stop), _leave)
+    if is_own_process:
+        heart = Heart(report, lambda: _stop(report, stop), _leave)
+    else:
+        heart = Heart(report, stop.set, stop.set)
     try:
         report.claim()
         heart.start()
-        return _do(project, report, stop, on_progress)
+        state, message = _do(project, report, stop, on_progress)
+        heart.stop()  # first: a beat after the end would find that the job is not its own any more
+        report.finish(state, message)
+        return state
     except Superseded:
         return "superseded"
     finally:
@@ -62,8 +77,8 @@ def _do(
     report: Report,
     stop: threading.Event,
     on_progress: "OnProgress | None",
-) -> str:
-    """What was asked, and how it ended, one sentence; all of the error goes to the log."""
+) -> tuple[str, str]:
+    """Do what was asked; return the state it ended in and why. The whole error goes to the log."""
     state, message = "cancelled", CANCELLED
     try:
         if _wait_for_turn(report, stop):
@@ -77,11 +92,11 @@ def _do(
     except KeyboardInterrupt:
         pass
     except Exception as error:
-        with open(report.job.folder / LOG, "a", encoding="utf-8") as log:
+        # A project that was deleted meanwhile has no place for a log.
+        with suppress(OSError), open(report.job.folder / LOG, "a", encoding="utf-8") as log:
             traceback.print_exc(file=log)
         state, message = "failed", _sentence(error)
-    report.finish(state, message)
-    return state
+    return state, message
 
 
 def _sentence(error: Exception) -> str:

@@ -11,13 +11,13 @@ from engine.commands.work_setup import (
     Work,
     context_folder,
     predict_corpus,
-    write_predictions,
 )
 from engine.confidence_scores import score_confidence_of_documents
 from engine.distant import dictionary_entities
 from engine.experiment import Run
-from engine.job_results import PREDICTIONS
 from engine.metrics import Evaluation, Scores, evaluate_documents
+from engine.predictions import write_predictions
+from engine.run_card import PREDICTIONS
 from engine.runs import load_run, write_scores
 from engine.text import EntitiesByDocument, Entity
 
@@ -50,7 +50,7 @@ def predict_all(work: Work, labeled: Labeled, folders: Mapping[str, Path]) -> bo
         found = predict_corpus(work, trained, corpus, on_share, context_folder(work.project))
         if found is None:
             return False
-        write_predictions(folder / PREDICTIONS, corpus, with_phrases(found, matched))
+        write_predictions(folder / PREDICTIONS, with_phrases(found, matched))
         if gold is not None:
             evaluation = evaluate_documents(corpus.documents, gold.entities, found)
             scores[method] = _record(evaluation)

@@ -1,10 +1,12 @@
 """Predict jobs: a trained run finds entities in new texts."""
 
 from engine.commands.predict import CutTokens
-from engine.commands.work_setup import Work, predict_corpus, write_predictions
+from engine.commands.work_setup import Work, predict_corpus
 from engine.formats import read_corpus
 from engine.job_requests import PredictRequest
-from engine.job_results import PREDICTIONS, find_job, run_folder
+from engine.job_results import find_job, run_folder
+from engine.predictions import write_predictions
+from engine.run_card import PREDICTIONS
 from engine.runs import load_run
 from engine.text import InputError
 
@@ -29,5 +31,5 @@ def predict_job(work: Work, request: PredictRequest) -> bool:
     )
     if found is None:
         return False
-    write_predictions(work.report.job.folder / PREDICTIONS, corpus, found)
+    write_predictions(work.report.job.folder / PREDICTIONS, found)
     return True

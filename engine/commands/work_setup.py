@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.commands.predict import groups
@@ -11,7 +11,6 @@ from engine.device import choose_device
 from engine.dictionary import Dictionary
 from engine.distant import DistantLabels
 from engine.experiment import Run, predict_documents, run_context
-from engine.formats import write_corpus
 from engine.job_plan import Speed, machine_name, network_key
 from engine.job_reports import Report
 from engine.pretrained import Tokens, has_context
@@ -121,11 +120,6 @@ def predict_corpus(
         on_share(len(entities) / len(corpus.documents))
         begin = end
     return entities
-
-
-def write_predictions(path: Path, corpus: Corpus, entities: dict[str, tuple[Entity, ...]]) -> None:
-    """Write entities as the file that `job_results` reads."""
-    write_corpus(replace(corpus, entities=entities), path, "entities")
 
 
 def write_speeds(work: Work, settings: Settings, device: str, speeds: Sequence[Speed]) -> None:

@@ -1,6 +1,5 @@
 """Train jobs: text and dictionaries become one tagger a method, what each finds, and scores."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from itertools import chain
@@ -26,9 +25,10 @@ from engine.decisions import Review
 from engine.device import choose_device, set_threads
 from engine.job_plan import Speed, epochs_of, side_by_side
 from engine.job_requests import ProbeRequest, TrainRequest, settings_of
-from engine.job_results import epochs, run_card, run_folder
+from engine.job_results import epochs, run_folder
 from engine.priors import Priors, estimate_priors, given_priors
 from engine.progress import Progress
+from engine.run_card import checkpoints, confidence_files, has_card, read_card
 from engine.speed import measure_speeds
 from engine.text import Document, Entity
 from engine.training import stored_history
@@ -43,10 +43,6 @@ from engine.training_data import (
 Found = Mapping[str, tuple[Entity, ...]]
 _PREPARED = 0.03  # share of a whole job that goes before training
 _BINS = 40  # of the confidence histogram
-# As `comparison`, `confidence` and `experiment` name them; the first tagger's has no number.
-_CHECKPOINT = re.compile(
-    r"checkpoint-[0-9a-f]{12}(?:-(?P<stage>confidence))?(?:-(?P<tagger>\d+))?\.safetensors"
-)
 
 
 def train_job(work: Work, request: TrainRequest) -> bool:
@@ -187,7 +183,7 @@ class _Listener:
         plan = {method: epochs_of(method, settings, len(data.types)) for method in methods}
         self._pace = Pace(plan, side_by_side(len(methods), device))
         for method in methods:
-            if (run_folder(work.report.job, method) / "run.json").exists():
+            if has_card(run_folder(work.report.job, method)):
                 self._pace.finish(method)
         self._is_drawn = False
 
@@ -197,7 +193,7 @@ class _Listener:
         if progress.stage == "training" and progress.method == "conf_mpu" and not self._is_drawn:
             self._is_drawn = True
             folder = run_folder(self._work.report.job, "conf_mpu")
-            draw_confidence(self._work, self._data, folder.glob("checkpoint-*-confidence.npy"))
+            draw_confidence(self._work, self._data, confidence_files(folder))
         self._work.report.epochs(
             [_row(progress.method, progress.stage, progress.epochs, asdict(epoch))],
             stage=progress.stage,
@@ -245,23 +241,20 @@ def _recall_epochs(work: Work, request: TrainRequest, data: TrainingData) -> Non
     settings = settings_of(request)
     for method in request.methods:
         totals = epochs_of(method, settings, len(data.types))
-        for path in run_folder(work.report.job, method).glob("checkpoint-*"):
-            if not (name := _CHECKPOINT.fullmatch(path.name)):
-                continue
-            stage = name["stage"] or "training"
-            a_tagger = settings.confidence_epochs if name["stage"] else settings.epochs
-            before = a_tagger * int(name["tagger"] or 0)  # numbers count through all taggers
+        per_tagger = {"confidence": settings.confidence_epochs, "training": settings.epochs}
+        for kept in checkpoints(run_folder(work.report.job, method)):
+            before = per_tagger[kept.stage] * kept.tagger  # numbers count through all taggers
             work.report.epochs(
-                _row(method, stage, totals[stage], asdict(epoch) | {"number": before + i})
-                for i, epoch in enumerate(stored_history(path), start=1)
+                _row(method, kept.stage, totals[kept.stage], asdict(epoch) | {"number": before + i})
+                for i, epoch in enumerate(stored_history(kept.path), start=1)
             )
 
 
 def _complete_records(work: Work, request: TrainRequest, data: TrainingData) -> None:
     """Write down what a kill kept from it just before the end: the run's card has all epochs."""
     for method in request.methods:
-        card = run_card(run_folder(work.report.job, method))
-        histories = {"confidence": card["confidence_histories"], "training": [card["history"]]}
+        card = read_card(run_folder(work.report.job, method))
+        histories = {"confidence": card.confidence_histories, "training": (card.history,)}
         for stage, taggers in histories.items():
             history = list(chain.from_iterable(taggers))
             work.report.epochs(
@@ -269,7 +262,8 @@ def _complete_records(work: Work, request: TrainRequest, data: TrainingData) -> 
                 for number, epoch in enumerate(history, start=1)
             )
     if work.report.known("confidence_histogram") is None:
-        draw_confidence(work, data, work.report.job.folder.glob("conf_mpu-*/confidence.npy"))
+        folder = run_folder(work.report.job, "conf_mpu")
+        draw_confidence(work, data, confidence_files(folder))
 
 
 def _epoch_speeds(work: Work) -> list[Speed]:

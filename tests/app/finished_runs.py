@@ -1,15 +1,16 @@
-"""Projects with a finished run, without training: what the process of a job would have written."""
+"""Make projects with a finished run without training: write what a job would have written."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 from engine import jobs
 from engine.files import SourceFile
-from engine.formats import write_corpus
 from engine.job_store import Job, writing_jobs
+from engine.moments import now
+from engine.predictions import write_predictions
 from engine.project import Project
-from engine.project_store import now
-from engine.text import Corpus, Entity
+from engine.run_card import PREDICTIONS, Card, write_card
+from engine.settings import Settings
+from engine.text import Entity
 from engine.workspace import create_project
 
 TEXT = b"He had gout and chronic kidney disease. Lead was found. Nothing else.\n"
@@ -53,10 +54,8 @@ def finish_run(
             end = start + len(surface)
             entities.append(Entity(start, end, entity_type, score, method, run_id=job.id))
         folder = jobs.run_folder(job, method)
-        folder.mkdir(parents=True)
-        corpus = Corpus((document,), {document.id: tuple(entities)})
-        write_corpus(corpus, folder / "predictions.csv")
-        (folder / "run.json").write_text(json.dumps({"run_id": folder.name}), encoding="utf-8")
+        write_predictions(folder / PREDICTIONS, {document.id: tuple(entities)})
+        write_card(folder, make_card(folder.name, method))
     return end_job(project, job)
 
 
@@ -68,6 +67,25 @@ def record_f1(project: Project, id: str, f1: Mapping[str, float]) -> None:
             "INSERT INTO job_facts (job, key, value) VALUES (?, 'scores', ?)",
             (id, json.dumps(scores)),
         )
+
+
+def make_card(run_id: str, method: str) -> Card:
+    """Return the card of a run of one type that trained for no epoch."""
+    return Card(
+        run_id=run_id,
+        made_at="2026-01-01T00:00:00+00:00",
+        settings=Settings(method=method),
+        types=("Disease",),
+        priors=(0.9, 0.1),
+        history=(),
+        confidence_histories=(),
+        data_fingerprint="",
+        dictionary_fingerprint="",
+        versions={},
+        taggers=1,
+        odds=1.0,
+        scores={},
+    )
 
 
 def end_job(project: Project, job: Job, state: str = "done", message: str = "") -> Job:

@@ -247,7 +247,7 @@ def test_a_trained_method_can_be_taken_along(project, run):
     archive = zipfile.ZipFile(io.BytesIO(downloads.model_bundle(job, "mpu")))
     assert sorted(archive.namelist()) == [
         "README.txt",
-        "mpu-seed0/predictions.csv",
+        "mpu-seed0/predictions.parquet",
         "mpu-seed0/run.json",
     ]
 

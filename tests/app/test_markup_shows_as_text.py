@@ -12,6 +12,9 @@ from streamlit.testing.v1 import AppTest
 from engine import jobs
 from engine.export_choice import DICTIONARY, RUN, ExportChoice
 from engine.files import SourceFile
+from engine.predictions import write_predictions
+from engine.run_card import PREDICTIONS
+from engine.text import Entity
 from engine.workspace import create_project
 from tests.app.finished_runs import end_job, finish_run
 from tests.app.pages import open_page
@@ -98,9 +101,7 @@ def run(project):
 def predicted(project, run):
     files = (SourceFile(f"{HOSTILE[1]}.txt", HOSTILE[0].encode()),)
     job = jobs.create(project, jobs.PredictRequest(run.id, "conf_mpu", files))
-    data = f"doc_id,start,end,label,score\n{HOSTILE[1]},0,8,{HOSTILE[0]},0.5\n"
-    quoted = data.replace(HOSTILE[1], '"<img src=x onerror=""alert(2)"">"')
-    (job.folder / "predictions.csv").write_text(quoted, encoding="utf-8")
+    write_predictions(job.folder / PREDICTIONS, {HOSTILE[1]: (Entity(0, 8, HOSTILE[0], 0.5),)})
     return end_job(project, job)
 
 

@@ -4,8 +4,9 @@ import io
 import pytest
 
 from engine import WriteOptions, jobs
-from engine.formats import write_corpus
-from engine.text import Corpus, Entity
+from engine.predictions import write_predictions
+from engine.run_card import PREDICTIONS
+from engine.text import Entity
 from tests.app.finished_runs import end_job, finish_run, make_project
 from tests.app.pages import open_page
 from ui.state import prediction
@@ -51,7 +52,7 @@ def finish(project, found=(("gout", "Disease", 0.9), ("Zofran", "Chemical", 0.4)
         for surface, of, score in found
         for start in [document.text.index(surface)]
     )
-    write_corpus(Corpus(corpus.documents, {document.id: entities}), job.folder / "predictions.csv")
+    write_predictions(job.folder / PREDICTIONS, {document.id: entities})
     return end_job(project, job)
 
 

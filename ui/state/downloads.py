@@ -19,6 +19,7 @@ from engine.export_choice import DICTIONARY, GOLD, REVIEWED, RUN, ChosenEntities
 from engine.jobs import Job
 from engine.project import Project
 from engine.review_queue import lot
+from engine.run_card import is_checkpoint
 from engine.summaries import write_comparison, write_surfaces
 from engine.text import EntitiesByDocument, spans_from_entities
 from engine.workspace import write_project_zip
@@ -29,7 +30,6 @@ from ui.report import Figure, MethodRow, Report, TypeRow, make_report
 from ui.state import comparison as compared
 from ui.state import comparison_tables, corpus, export, findings, labels
 
-_LEFT_OUT = ("checkpoint", ".")  # files whose names begin like this stay out of a bundle
 _SENTENCES = 50
 
 
@@ -77,7 +77,8 @@ def model_bundle(job: Job, method: str) -> bytes:
     out = BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and not path.name.startswith(_LEFT_OUT):
+            is_left_out = is_checkpoint(path) or path.name.startswith(".")
+            if path.is_file() and not is_left_out:
                 archive.write(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
         archive.writestr(
             "README.txt",

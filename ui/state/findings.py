@@ -13,10 +13,11 @@ from engine import jobs
 from engine.decisions import Decision
 from engine.enrichment import KnownPhrases, known_phrases
 from engine.export_choice import METHOD_ORDER, methods_with_entities, runs_with_entities
-from engine.job_results import PREDICTIONS, read_entities
 from engine.jobs import Job
-from engine.marks import Marks, marks_of_labels, read_marks
+from engine.marks import Marks, marks_of_labels
+from engine.predictions import read_entities, read_marks
 from engine.project import Project
+from engine.run_card import PREDICTIONS
 from engine.settings import MATCH_PRESETS, MatchOptions
 from engine.text import EntitiesByDocument
 from ui.state import corpus, labels

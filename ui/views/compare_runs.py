@@ -1,6 +1,7 @@
 """The tab Two runs: what differs between any two, in scores, in options and in entities."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -135,7 +136,7 @@ def options(project: Project, choice: state.Choice) -> Mapping[str, str]:
         }
     job = choice.job
     card = run_card(jobs.run_folder(job, choice.method))
-    settings: Mapping[str, Any] = card.get("settings", {})
+    settings = asdict(card.settings) if card else {}
     learned = "yes" if job.request.get("use_decisions") else "no"
     return {
         "dictionaries": f"v{job.dictionary_version}",

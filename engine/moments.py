@@ -1,0 +1,27 @@
+"""Write moments as text for storage, and read them again."""
+
+from datetime import UTC, datetime
+
+
+def now() -> str:
+    """Return this moment as it is stored: ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def moment(stored: str) -> datetime:
+    """Return a stored moment in UTC; text that is no moment becomes 1970, not an error.
+
+    >>> moment("2026-05-01T12:00:00+02:00").isoformat()
+    '2026-05-01T10:00:00+00:00'
+    >>> moment("soon").year
+    1970
+    """
+    try:
+        return datetime.fromisoformat(stored).astimezone(UTC)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)
+
+
+def seconds_since(stored: str) -> float:
+    """Return how many seconds ago a stored moment was."""
+    return (datetime.now(UTC) - moment(stored)).total_seconds()
