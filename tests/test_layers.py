@@ -11,7 +11,8 @@ ROOT = Path(__file__).parent.parent
 ENGINE = ROOT / "engine"
 UI = ROOT / "ui"
 ENGINE_ORDER = [
-    "settings", "code_version", "text", "tokenization", "text_figures", "encoding", "files",
+    "settings", "methods", "notes", "processes",
+    "code_version", "text", "tokenization", "text_figures", "encoding", "files",
     "text_files", "archives", "delimited", "json_records", "folding", "dictionary",
     "dictionary_layouts", "dictionary_records", "dictionary_files", "audit", "matching",
     "resolution", "distant", "relabeling", "changes", "coverage", "phrase_tables", "candidates",
@@ -20,7 +21,8 @@ ENGINE_ORDER = [
     "batches", "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
     "metrics", "confidence_scores", "checking", "selection", "marks", "pool", "agreement",
     "bootstrap", "seen", "calibration", "judged", "formats", "streaming", "alignment",
-    "training_data", "progress", "experiment", "runs", "job_process", "comparison", "curve",
+    "training_data", "progress", "assembly", "experiment", "runs", "prediction", "job_process",
+    "comparison", "curve",
     "speed", "project_connection", "project_store", "decisions", "review",
     "review_queue", "review_progress", "enrichment", "summaries",
     "dictionary_writing", "verification", "corpus_cache", "dictionary_versions",
@@ -31,8 +33,8 @@ ENGINE_ORDER = [
 TORCH_MODULES = {
     "device", "encoders", "subwords", "pretrained", "context", "batches", "features", "risk",
     "transformer", "tagger",
-    "recurrence", "training", "confidence", "training_data", "progress", "experiment", "runs",
-    "comparison", "curve",
+    "recurrence", "training", "confidence", "training_data", "progress", "assembly", "experiment",
+    "runs", "prediction", "comparison", "curve",
 }  # fmt: skip
 
 # `from package import name` names a module of these packages, or what their __init__ offers.
