@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from engine.job_process import this_process
 from engine.job_requests import QUEUED_KINDS
 from engine.job_store import (
     ACTIVE,
@@ -20,6 +19,7 @@ from engine.job_store import (
     set_process,
     writing_jobs,
 )
+from engine.processes import this_process
 from engine.project_store import now
 from engine.text import InputError
 

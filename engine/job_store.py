@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from engine.job_process import Process
+from engine.processes import Process
 from engine.project_store import moment, reading, writing
 from engine.text import InputError
 

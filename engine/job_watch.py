@@ -10,8 +10,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from engine.job_process import end_group, host_name, is_alive, reap
+from engine.job_process import end_group, reap
 from engine.job_store import ACTIVE, job_rows, process_from, reading_jobs, writing_jobs
+from engine.processes import host_name, is_alive
 from engine.project_store import moment, now
 from engine.text import InputError
 

@@ -8,7 +8,7 @@ import torch
 
 from engine import experiment
 from engine.device import set_threads
-from engine.experiment import predict_documents, probabilities, run, run_supervised
+from engine.experiment import predict, probabilities, run, run_supervised
 from engine.settings import Settings
 from engine.text import InputError
 from engine.tokenization import make_tokenized_document
@@ -260,13 +260,13 @@ def test_text_without_a_token_has_no_probabilities(small, method):
     assert probabilities(trained, [[], []]).shape == (0, 3)
 
 
-def test_predict_documents_gives_every_document_its_entities(planted, supervised):
+def test_predict_gives_every_document_its_entities(planted, supervised):
     name = planted.names["Disease"][30]
     documents = [
         make_tokenized_document("empty", []),
         make_tokenized_document("d1", [f"signs of {name} were seen after surgery".split()]),
     ]
-    found = predict_documents(supervised, documents, "run 7")
+    found = predict(supervised, documents, "run 7")
     assert found["empty"] == ()
     ((entity,)) = found["d1"]
     assert (entity.start, entity.end) == (9, 9 + len(name))
