@@ -276,7 +276,8 @@ def predict(
         sentences = tokens_of(group)
         end = begin + sum(map(len, sentences))
         rows = None if context is None else context[begin:end]
-        entities |= decode(trained, group, probabilities(trained, sentences, rows), run_id)
+        probs = probabilities(trained, sentences, rows)
+        entities |= decode(group, probs, trained.types, trained.settings.method, run_id)
         if on_share:
             on_share(len(entities) / len(documents))
         begin = end
@@ -299,11 +300,14 @@ def probabilities(
 
 
 def decode(
-    trained: Run, documents: Sequence[Document], probs: npt.NDArray[np.float32], run_id: str = ""
+    documents: Sequence[Document],
+    probs: npt.NDArray[np.float32],
+    types: Sequence[str],
+    method: str,
+    run_id: str = "",
 ) -> dict[str, tuple[Entity, ...]]:
-    """Return the entities in the probabilities of the documents' tokens: runs of one class."""
-    spans = iter(predictions(probs, sentence_bounds(tokens_of(documents)), trained.types))
-    method = trained.settings.method
+    """Return the entities by document id: maximal runs of tokens whose best class is the same."""
+    spans = iter(predictions(probs, sentence_bounds(tokens_of(documents)), types))
     return {
         document.id: predicted_entities(
             document, [next(spans) for _ in document.sentences], method, run_id
