@@ -1,22 +1,22 @@
-"""How good is a trained method: the paper's Tables 2, 4 and 6 and the curves of its Figure 2.
+"""Measure how good a trained method is: the paper's Tables 2, 4 and 6 and its Figure 2.
 
 A method is trained on a setting's train file, with the published distant labels (third column), and
 its last epoch is scored on valid.txt and on every file of --score: strict spans, maximal runs of
-one class. Gold (second column) is used for nothing but scoring, with two exceptions that are marked
-in the output: the method `supervised`, and `--priors true`.
+one class. Gold (second column) is used only to score, with two exceptions that the output names:
+the method `supervised`, and `--priors true`.
 
   track clean   lexicon bits from the setting's own dictionary, priors estimated: what a user has
   track paper   the paper's inputs: lexicon bits from paper_lexicon/, its own list, which holds the
                 test answers; priors as in its authors' code
-  --lexicon     overrides the track's choice (the paper's Table 4 takes the lexicon away)
-  --priors      overrides it, too
+  --lexicon     overrides the track's lexicon (the paper's Table 4 has none)
+  --priors      overrides the track's priors
 
-Settings begin at a preset, and --set changes any of them. The clean track's is "balanced", what a
-user gets. The paper track's is "paper", with the paper's gamma for each data set, at a faster pace
-(a quarter of its epochs, a higher learning rate; --pace paper is the paper's own). --epochs is for
-both steps of Conf-MPU unless --confidence-epochs says otherwise. The table gives the mean over
-seeds and the standard deviation; the curve (--curve-every) is measured, and nothing is ever chosen
-by it.
+Settings start from a preset, and --set changes any of them. The clean track uses "balanced", the
+default of the app. The paper track uses "paper", with the paper's gamma for each data set, at a
+faster pace (a quarter of its epochs, a higher learning rate; --pace paper is the paper's own).
+--epochs is for both steps of Conf-MPU unless --confidence-epochs says otherwise. The table gives
+the mean over seeds and the standard deviation. The curve (--curve-every) is only shown: nothing is
+chosen by it.
 
     python -m bench.quality bc5cdr_big --track clean --method conf_mpu --encoder bilstm
                             [--epochs N] [--confidence-epochs N] [--seeds 1,2,3]
@@ -25,8 +25,8 @@ by it.
                             [--priors estimated|true|paper|authors] [--score FILE ...]
                             [--curve-every N] [--confidence-file FILE] [--threads N] [--data DIR]
 
-Runs that differ only after the confidence step (gamma, epochs) can share it: --confidence-file is
-written by the first and read by the others, which refuse a file of other data or settings.
+Runs that differ only after the confidence step (gamma, epochs) can share it: the first run writes
+--confidence-file and the others read it; they refuse a file of other data or settings.
 """
 
 import argparse
@@ -43,45 +43,37 @@ import numpy as np
 from bench import environment
 from bench.data import SETTINGS, add_data_option, dictionaries, load
 from bench.priors import AUTHORS, PAPER
-from engine.batches import sentence_bounds
-from engine.commands.train import make_settings
+from engine.assembly import make_inputs, make_tagger
+from engine.commands.options import make_settings
 from engine.confidence import Confidence
 from engine.confidence_scores import score_confidence
-from engine.decoding import matching_odds, predictions, weigh
+from engine.decoding import matching_odds, weigh
 from engine.device import choose_device, set_threads
 from engine.dictionary import Dictionary
 from engine.dictionary_files import read_dictionary
-from engine.distant import label
-from engine.experiment import (
-    Run,
-    make_inputs,
-    make_tagger,
-    probabilities,
-    run,
-    run_context,
-    run_supervised,
-)
-from engine.features import Lexicon
+from engine.distant import DistantLabels, dictionary_entities, label
+from engine.experiment import Run, decode, predict, prepare, run, run_supervised, score
 from engine.files import read_source, written_whole
 from engine.formats.benchmark import read_columns
-from engine.metrics import NONE, Scores, SpansBySentence, evaluate
-from engine.priors import Priors, estimate_priors, given_priors, true_priors
-from engine.progress import Progress, schedule
+from engine.methods import METHODS, TRAINING
+from engine.metrics import NONE, Scores
+from engine.priors import Priors, true_priors
+from engine.progress import Progress, epoch_line, schedule
 from engine.runs import data_fingerprint
-from engine.settings import (
-    BASELINES,
-    ENCODERS,
-    MATCH_PRESETS,
-    METHODS,
-    TRAINING_PRESETS,
-    Settings,
-    training_settings,
-)
+from engine.settings import ENCODERS, TRAINING_PRESETS, Settings, training_settings
 from engine.tagger import predict_probabilities
-from engine.text import InputError, Span, classes_from_spans, spans_from_tags
+from engine.text import (
+    Document,
+    EntitiesByDocument,
+    Entity,
+    InputError,
+    classes_from_spans,
+    entities_from_spans,
+    spans_from_tags,
+)
 from engine.tokenization import make_tokenized_document
 from engine.training import fit
-from engine.training_data import TrainingData
+from engine.training_data import TrainingData, tokens_of
 
 DICTIONARY = "dictionary"
 LEXICONS = ("none", "dictionary", "paper")
@@ -103,12 +95,17 @@ TRACK_PRIORS = {"clean": "estimated", "paper": "authors"}
 TRACK_PRESETS = {"clean": "balanced", "paper": "paper"}
 PRIOR_SEED = 0
 ALL = "all types"
-CURVE_METHODS = ("mpn", "mpu", "conf_mpu", "early_stopped")  # one tagger, and a checkpoint
+# A curve needs one tagger, and a checkpoint of it.
+CURVE_METHODS = tuple(
+    method.name
+    for method in METHODS.values()
+    if not (method.has_tagger_per_type or method.needs_gold)
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What the paper sets apart for each data set."""
+    """What the paper sets for each data set."""
 
     entity_weight: float  # gamma
     confidence_weight: float  # gamma of the confidence step
@@ -134,26 +131,35 @@ def family_of(setting: str) -> Family:
 class Gold:
     """A file to score on."""
 
-    name: str
-    sentences: list[list[str]]
-    spans: list[list[Span]]
+    document: Document
+    entities: dict[str, tuple[Entity, ...]]  # by document id
+
+    @property
+    def name(self) -> str:
+        return self.document.id
 
 
 def read_gold(path: Path) -> Gold:
-    """Return the tokens and the gold spans of a file in the benchmark's columns."""
+    """Return the tokens and the gold entities of a file in the benchmark's columns."""
     sentences, tags, _ = read_columns(read_source(path))
-    return Gold(path.name, sentences, [spans_from_tags(of) for of in tags])
+    document = make_tokenized_document(path.name, sentences)
+    entities = [
+        entity
+        for sentence, of_tokens in zip(document.sentences, tags, strict=True)
+        for entity in entities_from_spans(sentence, spans_from_tags(of_tokens), "gold")
+    ]
+    return Gold(document, {document.id: tuple(entities)})
 
 
 def gold_classes(tags: Sequence[Sequence[str]], types: Sequence[str]) -> np.ndarray:
     """Return the gold class of every token, sentences end to end."""
     return np.concatenate(
-        [classes_from_spans(spans_from_tags(of), len(of), types) for of in tags]
+        [classes_from_spans(spans_from_tags(row), len(row), types) for row in tags]
     ).astype(np.int16)
 
 
 def choose_lexicon(options: argparse.Namespace) -> tuple[str, list[str]]:
-    """Return where lexicon bits come from, and what there is to say about it."""
+    """Return where lexicon bits come from, and notes about it."""
     if options.method == DICTIONARY:
         return "none", []
     if options.encoder == "transformer":
@@ -170,27 +176,38 @@ def choose_lexicon(options: argparse.Namespace) -> tuple[str, list[str]]:
     return chosen, []
 
 
-def read_lexicon(source: str, setting: str, data_folder: Path) -> Lexicon | None:
+def read_lexicon(source: str, setting: str, data_folder: Path) -> list[Dictionary]:
     """Return the phrases that lexicon bits are looked up in."""
-    types = SETTINGS[setting].types
     if source == "none":
-        return None
+        return []
     if source == "dictionary":
-        phrases = dictionaries(setting, data_folder)
-    else:
-        folder = data_folder / family_of(setting).paper_lexicon
-        phrases = [read_dictionary(read_source(folder / f"{name}.txt")) for name in types]
-    return Lexicon(tuple(phrases), MATCH_PRESETS["strict"], types, tokens_given=True)
+        return dictionaries(setting, data_folder)
+    folder = data_folder / family_of(setting).paper_lexicon
+    return [
+        read_dictionary(read_source(folder / f"{name}.txt")) for name in SETTINGS[setting].types
+    ]
 
 
-def choose_priors(source: str, setting: str, data: TrainingData, gold: np.ndarray) -> Priors:
-    """Return the priors from the source that was asked for."""
-    if source == "estimated":
-        return estimate_priors(data.sentences, data.labels, data.types, seed=PRIOR_SEED)
-    if source == "true":
-        return true_priors(gold, data.types, labels=data.labels)
-    values = PUBLISHED_PRIORS[source][family_of(setting).priors]
-    return given_priors(dict(zip(data.types, values, strict=True)), data.types, labels=data.labels)
+def published_labels(
+    document: Document, published: Sequence[Sequence[int]], types: tuple[str, ...]
+) -> DistantLabels:
+    """Return the labels of the train file's third column, as if a dictionary had made them."""
+    labels = np.concatenate([np.array(classes, np.int16) for classes in published])
+    return replace(label([document], [], "strict"), types=types, labels=labels)
+
+
+def choose_priors(
+    options: argparse.Namespace, labels: DistantLabels, gold: np.ndarray
+) -> Priors | dict[str, float] | None:
+    """Return the priors that were asked for; None = to be estimated."""
+    if METHODS[options.method].needs_gold:
+        return true_priors(gold, labels.types)
+    if options.priors == "estimated":
+        return None
+    if options.priors == "true":
+        return true_priors(gold, labels.types, labels=labels.labels)
+    values = PUBLISHED_PRIORS[options.priors][family_of(options.setting).priors]
+    return dict(zip(labels.types, values, strict=True))
 
 
 def settings_of(options: argparse.Namespace, seed: int) -> Settings:
@@ -234,11 +251,11 @@ def paper_changes(options: argparse.Namespace, changes: dict[str, float]) -> dic
 # ---- scores ---------------------------------------------------------------------------------
 
 
-def score(gold: Gold, predicted: SpansBySentence, types: Sequence[str]) -> dict[str, dict]:
+def score_file(gold: Gold, entities: EntitiesByDocument, types: Sequence[str]) -> dict[str, dict]:
     """Return the strict span scores of each type and of all."""
-    found = evaluate(gold.spans, predicted, [len(tokens) for tokens in gold.sentences])
-    by_type = {name: record(found.by_type.get(name, NONE)) for name in types}
-    return by_type | {ALL: record(found.overall)}
+    evaluation = score([gold.document], gold.entities, entities)
+    by_type = {name: record(evaluation.by_type.get(name, NONE)) for name in types}
+    return by_type | {ALL: record(evaluation.overall)}
 
 
 def record(scores: Scores) -> dict[str, float]:
@@ -251,12 +268,6 @@ def record(scores: Scores) -> dict[str, float]:
         "predicted": scores.predicted,
         "gold": scores.support,
     }
-
-
-def spans_of(probs: np.ndarray, gold: Gold, types: Sequence[str]) -> list[list[Span]]:
-    """Return the predicted spans of each sentence."""
-    found = predictions(probs, sentence_bounds(gold.sentences), types)
-    return [[prediction.span for prediction in of] for of in found]
 
 
 def summarize(rows: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
@@ -297,7 +308,7 @@ class Curve:
         self._every, self._checkpoint, self._gold = every, checkpoint, gold
         self._data, self._priors, self._settings = data, priors, settings
         self._device = choose_device()
-        self._inputs = self._inputs_of(gold.sentences)
+        self._inputs = self._inputs_of(tokens_of([gold.document]))
         self._train_inputs = self._inputs_of(data.sentences) if settings.is_prior_matched else None
         self._tagger = make_tagger(
             self._inputs, len(data.types) + 1, settings, settings.seed, self._device
@@ -308,7 +319,7 @@ class Curve:
 
     def __call__(self, progress: Progress) -> None:
         number = progress.epoch.number
-        if progress.stage != "training" or number % self._every:
+        if progress.stage != TRAINING or number % self._every:
             return
         started = time.perf_counter()
         finished = replace(schedule(self._settings), epochs=number)
@@ -318,7 +329,8 @@ class Curve:
             on_train = predict_probabilities(self._tagger, self._train_inputs)
             probs = weigh(probs, matching_odds(on_train, self._priors.values[1:].sum()))
         types = self._data.types
-        overall = score(self._gold, spans_of(probs, self._gold, types), types)[ALL]
+        entities = decode([self._gold.document], probs, types, self._settings.method)
+        overall = score_file(self._gold, entities, types)[ALL]
         self.points.append(
             {"epoch": number, **{name: overall[name] for name in ("precision", "recall", "f1")}}
         )
@@ -333,15 +345,14 @@ def _trains_nothing(*_: object):
 
 
 def train(
-    options: argparse.Namespace, data: TrainingData, gold: np.ndarray, priors: Priors | None,
+    options: argparse.Namespace, data: TrainingData, gold: np.ndarray, priors: Priors,
     settings: Settings, curve_gold: Gold,
 ) -> tuple[Run, list[dict], float]:  # fmt: skip
     """Return the trained run, the points of its curve and the seconds that training took."""
     started = time.perf_counter()
-    if settings.method == "supervised":
+    if METHODS[settings.method].needs_gold:
         trained = run_supervised(replace(data, labels=gold), settings, on_progress=report)
         return trained, [], time.perf_counter() - started
-    assert priors is not None
     with tempfile.TemporaryDirectory() if options.curve_every else nullcontext("") as folder:
         checkpoint = Path(folder) / "checkpoint.safetensors" if folder else None
         curve = None
@@ -368,7 +379,7 @@ def train(
 
 
 def confidence_key(data: TrainingData, priors: Priors, settings: Settings) -> str:
-    """Return all that decides lambda, as text."""
+    """Return everything that lambda depends on, as text."""
     names = ("encoder", "seed", "loss", "is_one_sample", "negative_bound", "batch_size")
     names += ("dropout", "character_dropout", "contextual_layer", "encoder_name")
     chosen = {
@@ -383,8 +394,8 @@ def confidence_key(data: TrainingData, priors: Priors, settings: Settings) -> st
 def read_confidence(
     path: Path | None, data: TrainingData, priors: Priors, settings: Settings
 ) -> Confidence | None:
-    """Return the confidence that another run has left, or None when there is none."""
-    if path is None or not path.exists() or settings.method != "conf_mpu":
+    """Return the confidence that another run has written; None when there is none."""
+    if path is None or not path.exists() or not METHODS[settings.method].needs_confidence:
         return None
     with np.load(path) as stored:
         if str(stored["key"]) != confidence_key(data, priors, settings):
@@ -393,7 +404,7 @@ def read_confidence(
 
 
 def write_confidence(path: Path | None, trained: Run, data: TrainingData, priors: Priors) -> None:
-    """Leave the confidence for other runs."""
+    """Write the confidence for other runs."""
     if path is None or path.exists() or trained.confidence is None:
         return
     with written_whole(path) as out:
@@ -402,29 +413,21 @@ def write_confidence(path: Path | None, trained: Run, data: TrainingData, priors
 
 
 def report(progress: Progress) -> None:
-    """Say on stderr where training is, ten times a stage."""
+    """Say on stderr where training is, ten times per stage."""
     number, epochs = progress.epoch.number, progress.epochs
     if number == epochs or number % max(epochs // 10, 1) == 0:
-        print(
-            f"  {progress.stage}: epoch {number} of {epochs}, risk {progress.epoch.risk:.4f}, "
-            f"{progress.epoch.tokens_per_second:,.0f} tokens/s, "
-            f"about {progress.seconds_left:,.0f} s to go",
-            file=sys.stderr,
-            flush=True,
-        )
+        print(f"  {epoch_line(progress)}", file=sys.stderr, flush=True)
 
 
 def measure_seed(
-    options: argparse.Namespace, data: TrainingData, gold: np.ndarray, priors: Priors | None,
+    options: argparse.Namespace, data: TrainingData, gold: np.ndarray, priors: Priors,
     settings: Settings, files: Sequence[Gold],
 ) -> dict:  # fmt: skip
     """Return all figures of one seed."""
     trained, curve, seconds = train(options, data, gold, priors, settings, files[0])
     started = time.perf_counter()
     scores = {
-        file.name: score(
-            file, spans_of(predict(trained, file, data.cache), file, data.types), data.types
-        )
+        file.name: score_file(file, predict(trained, [file.document], cache=data.cache), data.types)
         for file in files
     }
     result = {
@@ -439,18 +442,17 @@ def measure_seed(
         result["curve"] = curve
     if trained.confidence is not None:
         threshold = settings.confidence_threshold
-        found = score_confidence(
+        of_tokens = score_confidence(
             trained.confidence.values, data.labels, gold > 0, threshold=threshold
         )
-        result["confidence"] = {"unlabeled": record(found.unlabeled), "all": record(found.all)}
-        result["confidence_histories"] = [history(of) for of in trained.confidence.histories]
+        result["confidence"] = {
+            "unlabeled": record(of_tokens.unlabeled),
+            "all": record(of_tokens.all),
+        }
+        result["confidence_histories"] = [
+            history(epochs) for epochs in trained.confidence.histories
+        ]
     return result
-
-
-def predict(trained: Run, file: Gold, cache: Path | None) -> np.ndarray:
-    """Return the probabilities of a file's tokens; what a frozen encoder sees is kept for seeds."""
-    document = make_tokenized_document(file.name, file.sentences)
-    return probabilities(trained, file.sentences, run_context(trained, [document], cache))
 
 
 def history(epochs: Sequence) -> list[dict]:
@@ -462,14 +464,14 @@ def history(epochs: Sequence) -> list[dict]:
 
 
 def measure_dictionary(
-    of: Sequence[Dictionary], files: Sequence[Gold], types: Sequence[str]
+    phrases: Sequence[Dictionary], files: Sequence[Gold], types: Sequence[str]
 ) -> dict:
     """Return the scores of the dictionary's matches."""
     started = time.perf_counter()
     scores = {}
     for file in files:
-        labels = label([make_tokenized_document(file.name, file.sentences)], of, "strict")
-        scores[file.name] = score(file, labels.spans(), types)
+        labels = label([file.document], phrases, "strict")
+        scores[file.name] = score_file(file, dictionary_entities(labels, [file.document]), types)
     return {"score_seconds": round(time.perf_counter() - started, 1), "scores": scores}
 
 
@@ -477,7 +479,7 @@ def measure_dictionary(
 
 
 def show_seed(row: dict) -> None:
-    """Print the scores of one seed, a line a file."""
+    """Print the scores of one seed, one line per file."""
     for name, scores in row["scores"].items():
         print(f"seed {row['seed']:<5}{name:<24}{_prf(scores[ALL])}", flush=True)
 
@@ -489,18 +491,18 @@ def show(result: dict) -> None:
     header = f"{'precision':>16}{'recall':>16}{'F1':>16}"
     print(f"{'file':<24}{'type':<12}{header}")
     for name, scores in result["summary"].items():
-        for i, (of, summary) in enumerate(scores.items()):
-            print(f"{name if i == 0 else '':<24}{of:<12}{_spread(summary)}")
+        for i, (entity_type, summary) in enumerate(scores.items()):
+            print(f"{name if i == 0 else '':<24}{entity_type:<12}{_spread(summary)}")
     if "confidence_summary" in result:
         print(f"\n{'lambda > tau, train tokens':<36}{header}")
-        for of, summary in result["confidence_summary"].items():
-            print(f"{of:<36}{_spread(summary)}")
+        for tokens, summary in result["confidence_summary"].items():
+            print(f"{tokens:<36}{_spread(summary)}")
     for row in result["runs"]:
         if "curve" in row:
             points = "  ".join(f"{p['epoch']}: {p['f1']:.1f}" for p in row["curve"])
             print(f"\nF1 on {next(iter(row['scores']))} by epoch, seed {row['seed']}\n{points}")
     if seconds := [row["train_seconds"] for row in result["runs"] if "train_seconds" in row]:
-        print(f"\ntraining: {np.mean(seconds):,.1f} s a seed, {sum(seconds):,.1f} s in all")
+        print(f"\ntraining: {np.mean(seconds):,.1f} s per seed, {sum(seconds):,.1f} s in all")
 
 
 def _prf(scores: dict[str, float]) -> str:
@@ -508,7 +510,7 @@ def _prf(scores: dict[str, float]) -> str:
 
 
 def _spread(summary: dict[str, dict[str, float]]) -> str:
-    cells = (f"{of['mean']:.2f} ± {of['deviation']:.2f}" for of in summary.values())
+    cells = (f"{row['mean']:.2f} ± {row['deviation']:.2f}" for row in summary.values())
     return "".join(f"{cell:>16}" for cell in cells)
 
 
@@ -535,32 +537,35 @@ def measure(options: argparse.Namespace, cache: Path) -> dict:
     if options.method == DICTIONARY:
         if not setting.dictionary:
             raise InputError(f"{options.setting} has no dictionary to match with")
-        of = dictionaries(options.setting, options.data)
-        row = {"seed": 0} | measure_dictionary(of, files, setting.types)
+        phrases = dictionaries(options.setting, options.data)
+        row = {"seed": 0} | measure_dictionary(phrases, files, setting.types)
         return result | {"runs": [row]} | summaries([row])
     sentences, tags, published = load(options.setting, options.data)
-    labels = np.concatenate([np.array(of, np.int16) for of in published])
+    document = make_tokenized_document("train", sentences)
+    labels = published_labels(document, published, setting.types)
     gold = gold_classes(tags, setting.types)
-    data = TrainingData(
-        sentences,
-        labels,
-        setting.types,
+    settings = settings_of(options, options.seeds[0])
+    prepared = prepare(
+        [document],
         read_lexicon(lexicon, options.setting, options.data),
-        cache=cache,
+        match="strict",
+        settings=replace(settings, seed=PRIOR_SEED),
+        labels=labels,
+        priors=choose_priors(options, labels, gold),
     )
-    priors = None
-    if options.method == "supervised":
-        notes.append("supervised: trained on the gold of the train file")
+    data, priors = replace(prepared.data, cache=cache), prepared.priors
+    if lexicon == "none":
+        data = replace(data, lexicon=None)
+    if METHODS[options.method].needs_gold:
+        notes.append(f"{options.method}: trained on the gold of the train file")
     else:
-        priors = choose_priors(options.priors, options.setting, data, gold)
-        notes += priors.notes
+        notes += prepared.notes
         if options.priors == "true":
             notes.append("priors: from the gold of the train file, which no user has")
         result["priors"] = {
             "source": options.priors,
             "values": dict(zip(priors.types, priors.values[1:].round(5).tolist(), strict=True)),
         }
-    settings = settings_of(options, options.seeds[0])
     result |= {"preset": options.preset, "settings": asdict(settings)}
     show_plan(result)
     runs = []
@@ -572,25 +577,25 @@ def measure(options: argparse.Namespace, cache: Path) -> dict:
 
 def summaries(runs: Sequence[dict]) -> dict:
     """Return the summary over seeds of every file, and of lambda where there is one."""
-    found = {
+    result = {
         "summary": {
-            file: {name: summarize([row["scores"][file][name] for row in runs]) for name in of}
-            for file, of in runs[0]["scores"].items()
+            file: {name: summarize([row["scores"][file][name] for row in runs]) for name in scores}
+            for file, scores in runs[0]["scores"].items()
         }
     }
     if "confidence" in runs[0]:
-        found["confidence_summary"] = {
+        result["confidence_summary"] = {
             name: summarize([row["confidence"][name] for row in runs])
             for name in runs[0]["confidence"]
         }
-    return found
+    return result
 
 
 def show_plan(result: dict) -> None:
     """Print what is about to be trained."""
     settings = result["settings"]
     risk = f"gamma {settings['entity_weight']:g}, {settings['loss']}"
-    if result["method"] == "supervised":
+    if METHODS[result["method"]].needs_gold:
         risk = "cross-entropy"
     print(
         f"{result['setting']}, track {result['track']}: {result['method']}, {result['encoder']}, "
@@ -609,8 +614,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("setting", choices=SETTINGS, metavar="SETTING", help=", ".join(SETTINGS))
     parser.add_argument("--track", choices=("clean", "paper"), required=True)
-    methods = (DICTIONARY, *METHODS, *BASELINES)
-    parser.add_argument("--method", choices=methods, required=True)
+    parser.add_argument("--method", choices=(DICTIONARY, *METHODS), required=True)
     parser.add_argument("--encoder", choices=ENCODERS, default="bilstm", help="(%(default)s)")
     parser.add_argument("--preset", choices=TRAINING_PRESETS, help="(the track's)")
     parser.add_argument("--epochs", type=int, help="(the preset's)")

@@ -147,7 +147,7 @@ def ours(data, inputs, settings, risk_of) -> System:
     import numpy as np
     import torch
 
-    from engine.experiment import make_tagger
+    from engine.assembly import make_tagger
     from engine.progress import schedule
     from engine.tagger import predict_probabilities
     from engine.training import fit
@@ -172,7 +172,7 @@ def run_bilstm(sentences: int, repeats: int, data_folder: Path) -> dict:
     """Return the figures of all systems for the BiLSTM."""
     import torch
 
-    from engine.experiment import make_inputs
+    from engine.assembly import make_inputs
     from engine.settings import training_settings
 
     data = training_data(sentences, data_folder)
@@ -247,8 +247,8 @@ def apart(name: str, threads: int, count: int, sentences: int, data_folder: Path
 def _serve_passes(connection, name: str, threads: int, sentences: int, data_folder: Path) -> None:
     import torch
 
+    from engine.assembly import make_inputs
     from engine.device import set_threads
-    from engine.experiment import make_inputs
     from engine.settings import training_settings
 
     set_threads(threads)
@@ -379,8 +379,8 @@ def floor(data, inputs, settings) -> System:
     import numpy as np
     import torch
 
+    from engine.assembly import make_tagger
     from engine.batches import prediction_batches, training_batches
-    from engine.experiment import make_tagger
 
     tagger = make_tagger(inputs, len(data.types) + 1, settings, SEED, torch.device("cpu"))
     features, hidden = tagger.lstm.input_size, tagger.lstm.hidden_size
@@ -456,7 +456,7 @@ def run_transformer(sentences: int, repeats: int, data_folder: Path) -> dict:
     """Return the figures of both ways to make batches for the transformer."""
     import torch
 
-    from engine.experiment import make_inputs
+    from engine.assembly import make_inputs
     from engine.settings import training_settings
 
     data = training_data(sentences, data_folder)
@@ -476,7 +476,7 @@ def random_batches(data, inputs, settings, risk_of) -> System:
     import numpy as np
     import torch
 
-    from engine.experiment import make_tagger
+    from engine.assembly import make_tagger
 
     tagger = make_tagger(inputs, len(data.types) + 1, settings, SEED, torch.device("cpu"))
     optimizer = torch.optim.Adam(tagger.parameters(), lr=settings.learning_rate, fused=True)

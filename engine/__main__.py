@@ -234,7 +234,7 @@ def _add_predict(parsers: "Subparsers") -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from engine.commands.train import train_command
+    from engine.commands.learning import train_command
 
     train_command(options)
 
@@ -246,7 +246,7 @@ def _predict(options: argparse.Namespace) -> None:
 
 
 def _curve(options: argparse.Namespace) -> None:
-    from engine.commands.curve import curve_command
+    from engine.commands.learning import curve_command
 
     curve_command(options)
 

@@ -1,4 +1,4 @@
-"""Several methods are trained on the same data, side by side where there are cores."""
+"""Train several methods on the same data, side by side where there are cores."""
 
 import hashlib
 import multiprocessing
@@ -18,7 +18,8 @@ from engine.context import keep_context
 from engine.device import choose_device, set_threads
 from engine.dictionary import Dictionary
 from engine.experiment import run
-from engine.job_process import end_with_parent
+from engine.methods import METHODS
+from engine.processes import end_with_parent
 from engine.progress import OnProgress, Progress
 from engine.run_card import checkpoint_path, delete_checkpoints, run_name
 from engine.runs import data_fingerprint, is_finished_run, save_run
@@ -26,9 +27,6 @@ from engine.settings import Settings
 from engine.text import InputError
 from engine.training_data import TrainingData
 from engine.transformer import Stopped
-
-# Conf-MPU trains two taggers, so it starts first and the shorter ones fill the other core.
-_LONGEST_FIRST = ("conf_mpu", "bnpu", "mpu", "mpn", "supervised", "early_stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class Task:
 
 
 def features_folder(folder: Path) -> Path:
-    """Return where runs that are kept in `folder` share features that are slow to compute."""
+    """Return where the runs in `folder` share features that are slow to compute."""
     return folder / "cache"
 
 
@@ -63,26 +61,33 @@ def compare(
     """Train every method with the same data, priors and seed; return their run folders.
 
     A run that is in `folder` already, from the same data, priors and settings, is kept as it is.
-    `gold_labels` are what the method "supervised" learns from, and nothing else does.
+    `gold_labels` are for the methods that need gold, and no other method sees them.
     """
     data = replace(data, cache=data.cache or features_folder(folder))
+
+    def epochs(method: str) -> int:
+        return sum(METHODS[method].epochs(settings, len(data.types)).values())
+
     tasks = {
         method: Task(
             folder / run_name(method, settings.seed),
-            _supervised(data, gold_labels) if method == "supervised" else data,
+            _with_gold(data, gold_labels, method) if METHODS[method].needs_gold else data,
             priors,
             replace(settings, method=method),
             tuple(dictionaries),
         )
-        for method in sorted(methods, key=_LONGEST_FIRST.index)
+        # The longest starts first, and the shorter ones fill the other cores.
+        for method in sorted(methods, key=epochs, reverse=True)
     }
     train_all(list(tasks.values()), workers, on_progress=on_progress, should_stop=should_stop)
     return {method: tasks[method].folder for method in methods}
 
 
-def _supervised(data: TrainingData, gold_labels: npt.NDArray[np.int16] | None) -> TrainingData:
+def _with_gold(
+    data: TrainingData, gold_labels: npt.NDArray[np.int16] | None, method: str
+) -> TrainingData:
     if gold_labels is None:
-        raise InputError("supervised learns from human labels, and there are none. Give gold")
+        raise InputError(f"{method} learns from human labels, and there are none. Give gold")
     return replace(data, labels=gold_labels, known_negatives=None)
 
 
@@ -93,9 +98,9 @@ def train_all(
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> None:
-    """Train the tasks that are not finished yet, `workers` at a time, one thread each.
+    """Train the tasks that are not finished yet, `workers` at a time, with one thread each.
 
-    One worker trains in this process, with the threads it has; a GPU is never shared.
+    One worker trains in this process, with all its threads. A GPU is never shared.
     """
     waiting = [task for task in tasks if not is_trained(task)]
     try:
@@ -119,25 +124,25 @@ def train_all(
             try:
                 _relay(running, channel, stop, on_progress, should_stop)
             finally:
-                stop.set()  # when listening failed, the workers must not train to their end
+                stop.set()  # if listening failed, the workers must not train on
 
 
 def _with_contexts(tasks: Sequence[Task], should_stop: Callable[[], bool] | None) -> list[Task]:
-    """Have frozen encoders look at the texts, each at each once; name the tasks the files."""
+    """Encode every text once per frozen encoder, and tell the tasks which files hold the result."""
     files: dict[tuple[object, ...], Path | None] = {}
-    prepared = []
+    informed = []
     for task in tasks:
         data, settings = task.data, task.settings
         if data.cache is None:
-            prepared.append(task)
+            informed.append(task)
             continue
         key = (id(data.sentences), settings.encoder_name, settings.contextual_layer, data.cache)
         if key not in files:
             files[key] = keep_context(
                 data.sentences, settings, choose_device(), data.cache, should_stop=should_stop
             )
-        prepared.append(replace(task, data=replace(data, context=files[key])))
-    return prepared
+        informed.append(replace(task, data=replace(data, context=files[key])))
+    return informed
 
 
 def is_trained(task: Task) -> bool:
@@ -152,7 +157,7 @@ def _relay(
     on_progress: OnProgress | None,
     should_stop: Callable[[], bool] | None,
 ) -> None:
-    """Pass on what the workers report until all are done; the first failure is raised."""
+    """Pass on what the workers report until all are done; raise the first failure."""
     while any(not future.done() for future in running) or not channel.empty():
         if should_stop and should_stop():
             stop.set()
@@ -167,7 +172,7 @@ def _relay(
 
 
 def _obey_parent() -> None:
-    """Ctrl-C reaches every process of a terminal; the parent decides what it means."""
+    """Ignore Ctrl-C, which reaches every process of a terminal; the parent decides about it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
 
@@ -196,7 +201,7 @@ def _train(
 
 
 def _checkpoint(task: Task) -> Path:
-    """A file named by all that decides the weights, so that nothing else is ever resumed."""
+    """Name the file after all that decides the weights, so that nothing else is resumed."""
     parts = (data_fingerprint(task.data), task.priors.tolist(), asdict(task.settings))
     key = hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
     return checkpoint_path(task.folder, key)

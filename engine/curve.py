@@ -1,4 +1,4 @@
-"""Growing shares of a dictionary become a curve: what each method makes of 20, 40 … 100 %."""
+"""Train each method on growing shares of a dictionary (20, 40 … 100 %) and score the results."""
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
@@ -8,15 +8,12 @@ from engine.comparison import Task, features_folder, is_trained, train_all
 from engine.coverage import Coverage, measure_coverage
 from engine.dictionary import Dictionary, first_share
 from engine.distant import DistantLabels, dictionary_entities, label
-from engine.experiment import predict_documents, run_context
-from engine.metrics import evaluate_documents
-from engine.priors import estimate_priors
+from engine.experiment import predict, prepare, score
 from engine.progress import OnProgress, Progress
 from engine.run_card import run_name
 from engine.runs import load_run
 from engine.settings import Settings
 from engine.text import Document, EntitiesByDocument, InputError
-from engine.training_data import make_training_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,7 @@ class CurvePlan:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What became of one method on one share of the dictionary."""
+    """How far one method is on one share of the dictionary."""
 
     fraction: int
     method: str
@@ -74,11 +71,11 @@ def coverage_curve(
 ) -> list[Point]:
     """Return a point for each share, method and seed, and one for dictionary matching alone.
 
-    Shares are nested: 40 % begins with the phrases of 20 %. What frozen encoders see of the text is
-    computed once and kept in `cache`, or in `folder`. Cells that `folder` holds already are
-    not trained again. `on_points` gets the points of a share as soon as they are there. With
-    `on_cell`, cells that cannot be trained are reported as failed and the others go on; without
-    it, what is wrong with them is raised. When stopped, the points of whole shares come back.
+    Shares are nested: 40 % begins with the phrases of 20 %. Contextual features are computed once
+    and kept in `cache`, or in `folder`. Cells that `folder` holds already are not trained again.
+    `on_points` gets the points of a share as soon as it is done. With `on_cell`, cells that cannot
+    be trained are reported as failed and the others go on; without it, their error is raised. When
+    stopped, the points of finished shares are returned.
     """
     points: list[Point] = []
     cache = cache or features_folder(folder)
@@ -93,7 +90,7 @@ def coverage_curve(
             tasks = []
         try:
             train_all(
-                tasks, workers, on_progress=cells.heard_by(on_progress), should_stop=should_stop
+                tasks, workers, on_progress=cells.watching(on_progress), should_stop=should_stop
             )
         except InputError as error:
             trained = [task for task in tasks if is_trained(task)]
@@ -103,11 +100,11 @@ def coverage_curve(
             break
         scorer = _Scorer(documents, gold, measure_coverage(labels), fraction)
         matched = dictionary_entities(labels, documents)
-        found = [scorer.point("dictionary", 0, matched, "", 0.0)]
-        found += [scorer.point_of(task) for task in tasks]
-        points += found
+        of_share = [scorer.point("dictionary", 0, matched, "", 0.0)]
+        of_share += [scorer.point_of(task) for task in tasks]
+        points += of_share
         if on_points:
-            on_points(found)
+            on_points(of_share)
         for task in tasks:
             cells.report(task.settings.method, task.settings.seed, "done")
     return points
@@ -115,7 +112,7 @@ def coverage_curve(
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """The cells of one share, as they are told to whoever watches."""
+    """Reports the cells of one share to `on_cell`."""
 
     fraction: int
     plan: CurvePlan
@@ -125,8 +122,8 @@ class _Cells:
         if self.on_cell:
             self.on_cell(Cell(self.fraction, method, seed, state, message))
 
-    def heard_by(self, on_progress: OnProgress | None) -> OnProgress | None:
-        """A cell runs from the first epoch that is heard of it."""
+    def watching(self, on_progress: OnProgress | None) -> OnProgress | None:
+        """Report a cell as running at its first epoch, and pass the epochs on."""
         if self.on_cell is None:
             return on_progress
         begun: set[tuple[str, int]] = set()
@@ -157,13 +154,14 @@ def _tasks(
     folder: Path,
     cache: Path,
 ) -> list[Task]:
-    data = make_training_data(documents, share, labels, plan.match)
-    priors = estimate_priors(data.sentences, data.labels, data.types).values
+    # All seeds of a share have the same priors.
+    shared = replace(plan.settings, seed=0)
+    prepared = prepare(documents, share, match=plan.match, settings=shared, labels=labels)
     return [
         Task(
             folder / run_name(method, seed),
-            replace(data, cache=cache),
-            priors,
+            replace(prepared.data, cache=cache),
+            prepared.priors.values,
             replace(plan.settings, method=method, seed=seed),
             tuple(share),
         )
@@ -181,17 +179,14 @@ class _Scorer:
 
     def point_of(self, task: Task) -> Point:
         trained, settings = load_run(task.folder), task.settings
-        context = run_context(trained, self.documents, task.data.cache)
-        entities = predict_documents(trained, self.documents, task.folder.name, context)
+        entities = predict(trained, self.documents, task.folder.name, cache=task.data.cache)
         seconds = sum(epoch.seconds for epoch in trained.history)
         return self.point(settings.method, settings.seed, entities, task.folder.name, seconds)
 
     def point(
         self, method: str, seed: int, entities: EntitiesByDocument, run_id: str, seconds: float
     ) -> Point:
-        scores = (
-            evaluate_documents(self.documents, self.gold, entities).overall if self.gold else None
-        )
+        scores = score(self.documents, self.gold, entities).overall if self.gold else None
         return Point(
             self.fraction,
             seed,

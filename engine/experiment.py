@@ -1,46 +1,160 @@
-"""The whole path, labels to predictions, as one function. Read this file first.
+"""The whole path in the order of the paper's method section. Read this file first.
 
-    distant labels -> priors -> confidence -> risk -> tagger -> probabilities
+    prepare    text, dictionaries -> distant labels -> training data -> class priors
+    run        (confidence ->) risk -> trained taggers
+    predict    probabilities -> entities
+    score      entities, gold -> precision, recall, F1
 
-`run` trains one method. Methods that are compared share the sentences, the labels, the priors and
-the seed, so that only the risk differs. Gold is not an argument of anything here but
-`run_supervised`, the upper reference.
+The methods that are compared share sentences, labels, priors and seed, so that only the risk
+differs. Gold is an argument of `score` and, as labels, of `run_supervised`, the upper reference;
+nothing else here sees it. Equation numbers are those of Zhou, Li and Li, ACL 2022.
 """
 
-import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor, nn
 
-from engine.batches import WordInputs, sentence_bounds
+from engine.assembly import (
+    BatchLabels,
+    MethodRisk,
+    bind_risk,
+    device_of,
+    make_inputs,
+    make_tagger,
+    predict_inputs,
+    split_parts,
+    store_confidence,
+)
+from engine.batches import sentence_bounds
 from engine.confidence import Confidence, estimate_confidence
 from engine.context import context_of
 from engine.decoding import matching_odds, predicted_entities, predictions, weigh
 from engine.device import choose_device
-from engine.features import EncodedInputs, Lexicon, make_word_inputs
-from engine.files import written_whole
+from engine.dictionary import Dictionary
+from engine.distant import DistantLabels, label
+from engine.features import Lexicon
+from engine.methods import CONFIDENCE, METHODS, TRAINING
+from engine.metrics import Evaluation, evaluate_documents
 from engine.pretrained import Pretrained, open_pretrained
+from engine.priors import Priors, estimate_priors, given_priors
 from engine.progress import OnProgress, RunClock, schedule
-from engine.risk import (
-    Risk,
-    conf_mpu_risk,
-    mpn_risk,
-    mpu_risk,
-    supervised_risk,
-    with_known_negatives,
-)
-from engine.run_card import confidence_beside, tagger_checkpoint
+from engine.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
+from engine.run_card import tagger_checkpoint
 from engine.settings import Settings
-from engine.tagger import BiLstmTagger, predict_probabilities
-from engine.text import Document, Entity
+from engine.text import Document, EntitiesByDocument, Entity
 from engine.training import Epoch, fit
-from engine.training_data import TrainingData, check_data, tokens_of
-from engine.transformer import Features, TransformerTagger, open_features
+from engine.training_data import (
+    TrainingData,
+    check_data,
+    data_warnings,
+    groups,
+    make_training_data,
+    tokens_of,
+)
+from engine.transformer import Features, Stopped
+
+# ---- prepare: what every method learns from -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What all methods of a comparison learn from."""
+
+    labels: DistantLabels
+    data: TrainingData
+    priors: Priors
+    notes: tuple[str, ...]  # what a person should know before waiting for a result
+
+
+def prepare(
+    documents: Sequence[Document],
+    dictionaries: Sequence[Dictionary],
+    *,
+    match: str,
+    settings: Settings,
+    labels: DistantLabels | None = None,
+    accepted: EntitiesByDocument | None = None,
+    rejected: EntitiesByDocument | None = None,
+    priors: Priors | Mapping[str, float] | None = None,
+    workers: int = 1,
+) -> Prepared:
+    """Label the documents with the dictionaries and estimate the class priors.
+
+    `labels` are made with the match preset unless they are given. What a person `accepted` or
+    `rejected` overrides them. `priors` may be given by type, or as prepared before; else TIcE
+    estimates them. Raises InputError for labels or priors that no method can learn from.
+    """
+    if labels is None:
+        labels = label(documents, dictionaries, match, workers=workers)
+    data = make_training_data(
+        documents, dictionaries, labels, match, accepted=accepted, rejected=rejected
+    )
+    if priors is None:
+        priors = estimate_priors(data.sentences, data.labels, data.types, seed=settings.seed)
+    elif not isinstance(priors, Priors):
+        priors = given_priors(priors, data.types, labels=data.labels)
+    check_data(data, priors.values)
+    return Prepared(labels, data, priors, (*priors.notes, *data_warnings(data, settings)))
+
+
+# ---- run: one method is trained -------------------------------------------------------------
+
+
+def _mpn(probs: Tensor, batch: BatchLabels, settings: Settings) -> Risk:
+    """Unlabeled tokens are negatives (eq. 3)."""
+    return mpn_risk(
+        probs,
+        batch.labels,
+        batch.priors,
+        entity_weight=settings.entity_weight,
+        loss=settings.loss,
+    )
+
+
+def _mpu(probs: Tensor, batch: BatchLabels, settings: Settings) -> Risk:
+    """Unlabeled tokens are a mixture of all classes (eq. 5; with one type, eq. 2)."""
+    return mpu_risk(
+        probs,
+        batch.labels,
+        batch.priors,
+        entity_weight=settings.entity_weight,
+        loss=settings.loss,
+        is_one_sample=settings.is_one_sample,
+        bound=settings.negative_bound,
+    )
+
+
+def _conf_mpu(probs: Tensor, batch: BatchLabels, settings: Settings) -> Risk:
+    """Unlabeled tokens that are likely entities are left out of the negatives (eq. 8)."""
+    assert batch.confidence is not None
+    return conf_mpu_risk(
+        probs,
+        batch.labels,
+        batch.priors,
+        confidence=batch.confidence,
+        confidence_threshold=settings.confidence_threshold,
+        entity_weight=settings.entity_weight,
+        loss=settings.loss,
+    )
+
+
+def _supervised(probs: Tensor, batch: BatchLabels, settings: Settings) -> Risk:
+    """Labels are complete: the mean cross-entropy."""
+    return supervised_risk(probs, batch.labels)
+
+
+RISKS: dict[str, MethodRisk] = {
+    "mpn": _mpn,
+    "mpu": _mpu,
+    "conf_mpu": _conf_mpu,
+    "bnpu": _mpu,  # one tagger per type
+    "early_stopped": _mpn,  # fewer epochs
+    "supervised": _supervised,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +164,7 @@ class Run:
     settings: Settings
     types: tuple[str, ...]
     priors: npt.NDArray[np.float64]  # (classes,)
-    taggers: tuple[nn.Module, ...]  # one, or one a type for BNPU
+    taggers: tuple[nn.Module, ...]  # one, or one per type
     lexicon: Lexicon | None
     pretrained: Pretrained
     history: tuple[Epoch, ...]
@@ -68,20 +182,21 @@ def run(
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Run:
-    """Train one method on distantly labeled sentences.
+    """Train one method on the data and priors that `prepare` returns.
 
-    A confidence that was estimated before may be given, so that several runs can share it.
+    A confidence that another run has estimated may be given instead of being estimated again.
     """
-    if settings.method != "supervised":  # complete labels have nothing to be short of
+    method = METHODS[settings.method]
+    if not method.needs_gold:  # with complete labels, any number of them will do
         check_data(data, priors)
     device = choose_device()
     pretrained = open_pretrained(settings)
     inputs = make_inputs(data, settings, device, pretrained)
-    parts = _parts(data, priors, settings)
     clock = RunClock(
-        settings, on_progress, has_confidence=confidence is not None, taggers=len(parts)
+        settings, on_progress, types=len(data.types), has_confidence=confidence is not None
     )
-    if settings.method == "conf_mpu" and confidence is None:  # costs a second training
+    # Step 1: how likely each token is part of an entity, from a binary tagger (lambda).
+    if method.needs_confidence and confidence is None:
         confidence = estimate_confidence(
             inputs,
             data.labels,
@@ -90,25 +205,30 @@ def run(
             lambda classes, seed: make_tagger(inputs, classes, settings, seed, device),
             known_negatives=data.known_negatives,
             checkpoint=checkpoint,
-            on_epoch=clock.of("confidence"),
+            on_epoch=clock.listener(CONFIDENCE),
             should_stop=should_stop,
         )
         if checkpoint and not (should_stop and should_stop()):
-            _store_confidence(checkpoint, confidence)
+            store_confidence(checkpoint, confidence)
+    # Step 2: the tagger itself, under the risk of the method.
     taggers, history = [], []
-    for i, part in enumerate(parts):
+    for i, part in enumerate(split_parts(data, priors, settings)):
         tagger = make_tagger(inputs, len(part.priors), settings, settings.seed, device)
+        risk = RISKS[settings.method]
         history += fit(
             tagger,
             inputs,
-            _risk_of(part, data.known_negatives, settings, confidence, device),
+            bind_risk(risk, part, data.known_negatives, settings, confidence, device),
             schedule(settings),
             checkpoint=checkpoint and tagger_checkpoint(checkpoint, i),
-            on_epoch=clock.of("training", tagger=i),
+            on_epoch=clock.listener(TRAINING, tagger=i),
             should_stop=should_stop,
         )
         taggers.append(tagger)
-    trained = Run(
+    odds = 1.0
+    if settings.is_prior_matched:
+        odds = matching_odds(predict_inputs(taggers, inputs, settings), priors[1:].sum())
+    return Run(
         settings,
         data.types,
         priors,
@@ -117,10 +237,8 @@ def run(
         pretrained,
         tuple(history),
         confidence,
+        odds,
     )
-    if not settings.is_prior_matched:
-        return trained
-    return replace(trained, odds=matching_odds(_predict(trained, inputs), priors[1:].sum()))
 
 
 def run_supervised(
@@ -129,6 +247,41 @@ def run_supervised(
     """Train on complete human labels (given as `data.labels`): the upper reference."""
     shares = np.bincount(data.labels, minlength=len(data.types) + 1) / max(len(data.labels), 1)
     return run(data, shares, replace(settings, method="supervised"), on_progress=on_progress)
+
+
+# ---- predict: a trained method finds entities -----------------------------------------------
+
+
+def predict(
+    trained: Run,
+    documents: Sequence[Document],
+    run_id: str = "",
+    *,
+    cache: Path | None = None,
+    on_share: Callable[[float], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> dict[str, tuple[Entity, ...]]:
+    """Return the entities that a run finds, by document id.
+
+    Some documents at a time, so that the features of a large corpus are not all in memory. `cache`
+    is the folder that keeps contextual features, for documents that were trained on. `on_share`
+    hears how much is done, 0 to 1. Raises Stopped when `should_stop` says so.
+    """
+    context = run_context(trained, documents, cache) if cache else None
+    entities: dict[str, tuple[Entity, ...]] = {}
+    begin = 0
+    for group in groups(documents):
+        if should_stop and should_stop():
+            raise Stopped
+        sentences = tokens_of(group)
+        end = begin + sum(map(len, sentences))
+        rows = None if context is None else context[begin:end]
+        probs = probabilities(trained, sentences, rows)
+        entities |= decode(group, probs, trained.types, trained.settings.method, run_id)
+        if on_share:
+            on_share(len(entities) / len(documents))
+        begin = end
+    return entities
 
 
 def probabilities(
@@ -141,179 +294,43 @@ def probabilities(
     if not any(sentences):
         return np.zeros((0, len(trained.types) + 1), np.float32)
     data = TrainingData(sentences, np.zeros(0, np.int16), trained.types, trained.lexicon)
-    device = _device_of(trained.taggers[0])
+    device = device_of(trained.taggers[0])
     inputs = make_inputs(data, trained.settings, device, trained.pretrained, context)
-    return weigh(_predict(trained, inputs), trained.odds)
+    return weigh(predict_inputs(trained.taggers, inputs, trained.settings), trained.odds)
 
 
-def _predict(trained: Run, inputs: WordInputs | EncodedInputs) -> npt.NDArray[np.float32]:
-    found = [predict_probabilities(tagger, inputs) for tagger in trained.taggers]
-    if trained.settings.method != "bnpu":
-        return found[0]
-    # One binary tagger a type: the surest type, or none when none is surer than not.
-    by_type = np.stack([probs[:, 1] for probs in found], axis=1)
-    return np.concatenate([1 - by_type.max(axis=1, keepdims=True), by_type], axis=1)
-
-
-def run_context(trained: Run, documents: Sequence[Document], cache: Path | None) -> Features | None:
-    """Return the contextual features of the documents that the run looks at, kept in `cache`.
-
-    None for a run that looks at none.
-    """
-    device = _device_of(trained.taggers[0])
-    sentences = tokens_of(documents)
-    return context_of(sentences, trained.settings, device, trained.pretrained, cache=cache)
-
-
-def predict_documents(
-    trained: Run,
+def decode(
     documents: Sequence[Document],
+    probs: npt.NDArray[np.float32],
+    types: Sequence[str],
+    method: str,
     run_id: str = "",
-    context: Features | None = None,
 ) -> dict[str, tuple[Entity, ...]]:
-    """Return what a run finds in the documents, by document id.
-
-    `context` is what `run_context` returns for them, where it is known already.
-    """
-    sentences = tokens_of(documents)
-    probs = probabilities(trained, sentences, context)
-    found = iter(predictions(probs, sentence_bounds(sentences), trained.types))
+    """Return the entities by document id: maximal runs of tokens whose best class is the same."""
+    spans = iter(predictions(probs, sentence_bounds(tokens_of(documents)), types))
     return {
         document.id: predicted_entities(
-            document, [next(found) for _ in document.sentences], trained.settings.method, run_id
+            document, [next(spans) for _ in document.sentences], method, run_id
         )
         for document in documents
     }
 
 
-# ---- the pieces of a run --------------------------------------------------------------------
+def run_context(trained: Run, documents: Sequence[Document], cache: Path | None) -> Features | None:
+    """Return the contextual features that the run sees of the documents, kept in `cache`.
 
-
-def make_inputs(
-    data: TrainingData,
-    settings: Settings,
-    device: torch.device,
-    pretrained: Pretrained | None = None,
-    context: Features | None = None,
-) -> WordInputs | EncodedInputs:
-    """Return what the encoder sees of the sentences.
-
-    `pretrained` and `context` are made by the settings where they are not at hand.
+    None for a run without contextual features.
     """
-    pretrained = pretrained or open_pretrained(settings)
-    if settings.encoder == "transformer":
-        return EncodedInputs(data.sentences, settings, device, pretrained)
-    if data.context is not None:
-        context = open_features(data.context)
-    elif context is None:
-        context = context_of(data.sentences, settings, device, pretrained, cache=data.cache)
-    return make_word_inputs(
-        data.sentences, data.lexicon, settings, device, pretrained=pretrained, context=context
-    )
+    device = device_of(trained.taggers[0])
+    sentences = tokens_of(documents)
+    return context_of(sentences, trained.settings, device, trained.pretrained, cache=cache)
 
 
-def make_tagger(
-    inputs: WordInputs | EncodedInputs,
-    classes: int,
-    settings: Settings,
-    seed: int,
-    device: torch.device,
-) -> nn.Module:
-    """Return a fresh tagger whose weights follow from the seed."""
-    torch.manual_seed(seed)
-    if isinstance(inputs, EncodedInputs):
-        # Each tagger fine-tunes weights of its own.
-        encoder = copy.deepcopy(inputs.encoder)
-        return TransformerTagger(encoder, classes, settings.dropout).to(device)
-    return BiLstmTagger(
-        classes=classes,
-        vector_size=inputs.vector_size,
-        bit_size=inputs.bit_size,
-        context_size=inputs.context_size,
-        character_size=settings.character_size,
-        hidden_size=settings.hidden_size,
-        dropout=settings.dropout,
-        character_dropout=settings.character_dropout,
-        bit_dropout=settings.lexicon_dropout,
-    ).to(device)
+# ---- score: the only step that sees gold ----------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What one tagger is trained on: everything, or one type against the rest (BNPU)."""
-
-    labels: npt.NDArray[np.int16]
-    priors: npt.NDArray[np.float64]
-
-
-def _parts(data: TrainingData, priors: npt.NDArray[np.float64], settings: Settings) -> list[_Part]:
-    if settings.method != "bnpu":
-        return [_Part(data.labels, priors)]
-    return [
-        _Part((data.labels == i).astype(np.int16), np.array([1 - priors[i], priors[i]]))
-        for i in range(1, len(priors))
-    ]
-
-
-def _risk_of(
-    part: _Part,
-    known_negatives: npt.NDArray[np.bool_] | None,
-    settings: Settings,
-    confidence: Confidence | None,
-    device: torch.device,
-) -> Callable[[Tensor, Tensor], Risk]:
-    """The method's risk, as a function of a batch; what a person called no entity weighs more."""
-    risk_of = _risk_of_method(part, settings, confidence, device)
-    if known_negatives is None:
-        return risk_of
-    labels = torch.from_numpy(part.labels.astype(np.int64)).to(device)
-    is_negative = torch.from_numpy(known_negatives).to(device)
-    weight, loss = settings.entity_weight, settings.loss
-    return lambda probs, tokens: with_known_negatives(
-        risk_of(probs, tokens), probs, labels[tokens], is_negative[tokens], weight=weight, loss=loss
-    )
-
-
-def _risk_of_method(
-    part: _Part, settings: Settings, confidence: Confidence | None, device: torch.device
-) -> Callable[[Tensor, Tensor], Risk]:
-    labels = torch.from_numpy(part.labels.astype(np.int64)).to(device)
-    priors = torch.from_numpy(part.priors.astype(np.float32)).to(device)
-    weight, loss = settings.entity_weight, settings.loss
-    if settings.method == "supervised":
-        return lambda probs, tokens: supervised_risk(probs, labels[tokens])
-    if settings.method in ("mpn", "early_stopped"):
-        return lambda probs, tokens: mpn_risk(
-            probs, labels[tokens], priors, entity_weight=weight, loss=loss
-        )
-    if settings.method in ("mpu", "bnpu"):
-        return lambda probs, tokens: mpu_risk(
-            probs,
-            labels[tokens],
-            priors,
-            entity_weight=weight,
-            loss=loss,
-            is_one_sample=settings.is_one_sample,
-            bound=settings.negative_bound,
-        )
-    assert confidence is not None
-    values = torch.from_numpy(confidence.values).to(device)
-    return lambda probs, tokens: conf_mpu_risk(
-        probs,
-        labels[tokens],
-        priors,
-        confidence=values[tokens],
-        confidence_threshold=settings.confidence_threshold,
-        entity_weight=weight,
-        loss=loss,
-    )
-
-
-def _store_confidence(checkpoint: Path, confidence: Confidence) -> None:
-    """Leave the values beside the checkpoint, to be looked at while the tagger is trained."""
-    with written_whole(confidence_beside(checkpoint)) as out:
-        np.save(out, confidence.values)
-
-
-def _device_of(tagger: nn.Module) -> torch.device:
-    return next(tagger.parameters()).device
+def score(
+    documents: Sequence[Document], gold: EntitiesByDocument, entities: EntitiesByDocument
+) -> Evaluation:
+    """Return strict scores over the documents with gold: same tokens and same type count."""
+    return evaluate_documents(documents, gold, entities)

@@ -1,4 +1,4 @@
-"""What a job will need: stages and epochs, seconds by measured speed, room on the disk."""
+"""Estimate what a job will need: seconds, by measured speeds, and room on the disk."""
 
 import json
 import os
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from engine.job_process import host_name
 from engine.job_requests import CurveRequest, ProbeRequest, Request, TrainRequest, settings_of
 from engine.job_store import reading_jobs
+from engine.methods import CONFIDENCE, METHODS, TRAINING
+from engine.processes import host_name
 from engine.project import Project
 from engine.settings import Settings
 from engine.text import InputError
@@ -22,7 +23,7 @@ _UNKNOWN_ENCODER_BYTES = 440 * _MB  # BERT base, the size most encoders have
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Tokens a second of one stage of one method, measured on this machine."""
+    """Tokens per second of one stage of one method, measured on this machine."""
 
     method: str  # "" for what all methods share
     stage: str  # prepare, confidence, training or predict
@@ -31,12 +32,12 @@ class Speed:
 
 
 def machine_name() -> str:
-    """Return what a measured speed holds for."""
+    """Return the machine that a measured speed holds for."""
     return f"{host_name()}, {os.cpu_count() or 1} cores"
 
 
 def network_key(settings: Settings) -> str:
-    """Return the settings that an epoch's speed follows from, whatever the method."""
+    """Return the settings that decide the speed of an epoch, whatever the method."""
     parts = {
         "encoder": settings.encoder,
         "batch_size": settings.batch_size,
@@ -51,26 +52,8 @@ def network_key(settings: Settings) -> str:
     return json.dumps(parts)
 
 
-def epochs_of(method: str, settings: Settings, types: int = 1) -> dict[str, int]:
-    """Return how many epochs each stage of a method has, all its taggers together.
-
-    >>> epochs_of("conf_mpu", Settings(epochs=40, confidence_epochs=30, confidence_folds=5))
-    {'confidence': 150, 'training': 40}
-    >>> epochs_of("mpu", Settings(epochs=40))
-    {'training': 40}
-    """
-    if method == "early_stopped":
-        return {"training": max(1, settings.epochs // 10)}
-    if method == "bnpu":
-        return {"training": settings.epochs * types}
-    if method != "conf_mpu":
-        return {"training": settings.epochs}
-    taggers = settings.confidence_seeds * max(1, settings.confidence_folds)
-    return {"confidence": settings.confidence_epochs * taggers, "training": settings.epochs}
-
-
 def side_by_side(tasks: int, device: str = "cpu") -> int:
-    """Return how many tasks are trained at once: one a core, and a GPU is not shared."""
+    """Return how many tasks are trained at once: one per core; a GPU is not shared."""
     return 1 if device != "cpu" else max(1, min(tasks, os.cpu_count() or 1))
 
 
@@ -90,15 +73,15 @@ def makespan(seconds: Sequence[float], workers: int) -> float:
 
 
 def estimate(project: Project, request: Request) -> float | None:
-    """Return the seconds a training or a curve will take, by what was measured in this project.
+    """Return the seconds that a training or a curve will take; None when nothing was measured.
 
-    From a probe or a run of the same network on this machine; None when there is none.
+    The speeds are those of a probe or a run of the same network on this machine.
     """
     if not isinstance(request, TrainRequest | ProbeRequest | CurveRequest):
         return None
     tokens = sum(file.tokens for file in project.text_files())
     speeds = measured_speeds(project, settings_of(request))
-    if not tokens or not any(stage == "training" for _, stage in speeds):
+    if not tokens or not any(stage == TRAINING for _, stage in speeds):
         return None
     costs = [_seconds(method, request, speeds, tokens) for method in request.methods]
     shares, seeds = 1, 1
@@ -119,12 +102,12 @@ def _seconds(
     settings = settings_of(request)
     folds = settings.confidence_folds
     seconds = 0.0
-    for stage, epochs in epochs_of(method, settings).items():
+    for stage, epochs in METHODS[method].epochs(settings).items():
         measured = speeds.get((method, stage)) or speeds.get(("", stage))
         # An epoch costs nearly the same under any risk: the network is the same.
-        alike = [s.tokens_per_second for (_, of), s in speeds.items() if of == "training"]
+        alike = [s.tokens_per_second for (_, name), s in speeds.items() if name == TRAINING]
         speed = measured.tokens_per_second if measured else fmean(alike)
-        seen = tokens * (folds - 1) / folds if stage == "confidence" and folds > 1 else tokens
+        seen = tokens * (folds - 1) / folds if stage == CONFIDENCE and folds > 1 else tokens
         seconds += epochs * seen / speed
     return seconds
 
@@ -168,16 +151,16 @@ def needed_bytes(project: Project, request: Request) -> int:
     tasks = len(request.methods)
     if isinstance(request, CurveRequest):
         tasks *= len(request.fractions) * len(request.seeds)
-    # Weights of each task; while it trains, weights and Adam's two averages, twice while the next
-    # checkpoint is written, and once more for the confidence tagger.
+    # The weights of each task. While it trains: weights and Adam's two averages, twice while
+    # the next checkpoint is written, and once more for the confidence tagger.
     weights = (tasks + 9 * side_by_side(tasks)) * _weight_bytes(settings)
-    # A confidence a token, and a row of some 200 bytes for one token in ten.
+    # One confidence per token, and a row of some 200 bytes for one token in ten.
     per_token = 24 * tasks + (384 * 2 if settings.contextual_layer else 0)
     return weights + tasks * _frozen_bytes(settings) + per_token * tokens + 10 * _MB
 
 
 def _frozen_bytes(settings: Settings) -> int:
-    """A run takes its frozen encoder along, unless that comes with Glossa."""
+    """The bytes of the frozen encoder, which a run keeps unless it comes with Glossa."""
     is_kept = settings.contextual_layer and settings.encoder_name != "minilm"
     return _encoder_bytes(settings) if is_kept and settings.encoder == "bilstm" else 0
 

@@ -1,58 +1,20 @@
-"""A job's process: started apart from ours, told from any other, signaled with all it started.
+"""Start a job's process apart from ours, and signal it with all that it started.
 
-A pid alone names nothing for long: it is given again to another process. So a process is known by
-its pid and the moment it began. Linux tells both in /proc; macOS and the BSDs through `ps`. Where
-neither answers (Windows), and for a process of another machine or container, `is_alive` says None:
-no signal is sent then, and the heartbeat that the process writes has to decide.
+No signal is sent to a process that `is_alive` does not vouch for; the heartbeat that a job's
+process writes has to decide then.
 """
 
 import contextlib
-import multiprocessing
 import os
-import platform
-import shutil
 import signal
 import subprocess
-import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-_ENDED = ("Z", "X", "x")  # a zombie answers to its pid until its parent has asked for its end
+from engine.processes import Process, is_alive, process_of
 
-# Processes started here that have not been asked for their end yet.
+# Processes started here that have not been asked yet how they ended.
 _children: list["subprocess.Popen[bytes]"] = []
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    """A process and what tells it from a later one with the same pid."""
-
-    pid: int
-    began: str  # as its machine counts; "" when the machine does not say
-    host: str
-
-
-def this_process() -> Process:
-    """Return the process that asks."""
-    return process_of(os.getpid())
-
-
-def process_of(pid: int) -> Process:
-    """Return the process with this pid, on this machine, now."""
-    return Process(pid, _began(pid), host_name())
-
-
-def host_name() -> str:
-    """Return the name of this machine, or of this container."""
-    return platform.node()
-
-
-def is_alive(process: Process) -> bool | None:
-    """Return whether the very process still runs; None when that cannot be told from here."""
-    if process.host != host_name() or not process.began:
-        return None
-    return _began(process.pid) == process.began
 
 
 def start_process(
@@ -60,7 +22,7 @@ def start_process(
 ) -> Process:
     """Start `command` in `folder`, its output added to `log`, and return it at once.
 
-    Its own session: closing the terminal, or stopping the server, does not stop it.
+    It gets a session of its own: closing the terminal or stopping the server does not stop it.
     """
     with open(log, "ab") as output:
         child = subprocess.Popen(
@@ -82,7 +44,7 @@ def reap() -> None:
 
 
 def signal_group(process: Process, number: int) -> bool:
-    """Send a signal to the process and all it started; False when it is not there any more.
+    """Send a signal to the process and all it started; return False when it is gone.
 
     Only a process that `is_alive` is sure of is signaled: its pid might be someone else's by now.
     The process that asks is never signaled, nor is the group that it is in.
@@ -99,48 +61,6 @@ def signal_group(process: Process, number: int) -> bool:
     return False
 
 
-def end_with_parent() -> None:
-    """End this process when the one that started it with multiprocessing has been killed.
-
-    Otherwise it would train on unseen, and write where a resumed run writes too.
-    """
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
 def end_group(process: Process, *, by_force: bool) -> bool:
-    """Ask the process and all it started to end, or end them; False when they are gone."""
+    """Ask the process and all it started to end, or end them; return False when they are gone."""
     return signal_group(process, signal.SIGKILL if by_force else signal.SIGTERM)
-
-
-def _began(pid: int) -> str:
-    """When the process began, "" when there is none or it has ended."""
-    if os.path.exists("/proc/self/stat"):
-        return _began_by_proc(pid)
-    return _began_by_ps(pid) if shutil.which("ps") else ""
-
-
-def _began_by_proc(pid: int) -> str:
-    """Clock ticks since the machine started, and which start of the machine that was."""
-    try:
-        line = Path(f"/proc/{pid}/stat").read_bytes()
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
-        return ""
-    # The second field is the program's name in brackets, which may hold spaces and brackets.
-    fields = line[line.rindex(b")") + 2 :].split()
-    return "" if fields[0].decode() in _ENDED else f"{fields[19].decode()}@{boot}"
-
-
-def _began_by_ps(pid: int) -> str:
-    done = subprocess.run(
-        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    state, _, began = done.stdout.strip().partition(" ")
-    return "" if state[:1] in _ENDED else began.strip()

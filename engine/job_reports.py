@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from engine.job_process import this_process
 from engine.job_requests import QUEUED_KINDS
 from engine.job_store import (
     Job,
@@ -20,6 +19,7 @@ from engine.job_store import (
     writing_jobs,
 )
 from engine.moments import now
+from engine.processes import this_process
 from engine.project_jobs import ACTIVE
 from engine.text import InputError
 

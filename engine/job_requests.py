@@ -5,19 +5,19 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from engine.files import SourceFile
+from engine.methods import METHODS
 from engine.settings import (
-    BASELINES,
     DEFAULT_TRAINING_PRESET,
     ENCODERS,
-    METHODS,
     TRAINING_PRESETS,
     ReadOptions,
     Settings,
     training_settings,
 )
+from engine.settings import METHODS as OFFERED_FIRST
 from engine.text import InputError
 
-TRAINABLE = (*METHODS, *BASELINES)
+TRAINABLE = tuple(METHODS)
 _OWN_FIELDS = ("method", "encoder", "seed")  # the request has fields of its own for these
 
 
@@ -25,7 +25,7 @@ _OWN_FIELDS = ("method", "encoder", "seed")  # the request has fields of its own
 class TrainRequest:
     """Methods to train on the project's text and dictionaries, and to compare."""
 
-    methods: tuple[str, ...] = METHODS
+    methods: tuple[str, ...] = OFFERED_FIRST
     preset: str = DEFAULT_TRAINING_PRESET
     encoder: str = "bilstm"
     settings: Mapping[str, Any] = field(default_factory=dict)  # changes to the preset
@@ -38,7 +38,7 @@ class TrainRequest:
 class ProbeRequest:
     """A training whose speed is to be measured on a few batches of each method."""
 
-    methods: tuple[str, ...] = METHODS
+    methods: tuple[str, ...] = OFFERED_FIRST
     preset: str = DEFAULT_TRAINING_PRESET
     encoder: str = "bilstm"
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class CurveRequest:
     """Methods to train on growing shares of the dictionaries."""
 
     fractions: tuple[int, ...] = (20, 40, 60, 80, 100)  # percent
-    methods: tuple[str, ...] = METHODS
+    methods: tuple[str, ...] = OFFERED_FIRST
     seeds: tuple[int, ...] = (0,)
     preset: str = DEFAULT_TRAINING_PRESET
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -93,8 +93,9 @@ def check_request(request: Request) -> None:
         if method not in TRAINABLE:
             raise InputError(f'"{method}" is not a method; choose from {", ".join(TRAINABLE)}')
     if isinstance(request, CurveRequest):
-        if "supervised" in request.methods:
-            raise InputError("supervised learns from gold, so it has no curve over dictionaries")
+        for method in request.methods:
+            if METHODS[method].needs_gold:
+                raise InputError(f"{method} learns from gold, so it has no curve over dictionaries")
         _check_numbers("share of the dictionary, in percent,", request.fractions, 1, 100)
         _check_numbers("seed", request.seeds, 0, 1_000_000)
     settings_of(request)

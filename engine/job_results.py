@@ -11,7 +11,6 @@ import pandas as pd
 
 from engine.files import SourceFile
 from engine.formats import read_corpus
-from engine.job_plan import epochs_of
 from engine.job_requests import (
     TRAINABLE,
     PredictRequest,
@@ -21,6 +20,7 @@ from engine.job_requests import (
     settings_of,
 )
 from engine.job_store import Job, fact_of, job_from, job_row, reading_jobs
+from engine.methods import METHODS
 from engine.predictions import read_entities
 from engine.project import Project
 from engine.project_jobs import ACTIVE
@@ -143,7 +143,7 @@ def stages(project: Project, id: str) -> list[Stage]:
     types = max(1, len(priors_of(project, id)))
     steps = [Stage("prepare", "", *_state(float(has_begun), job.state == "running"))]
     for method in request.methods:
-        for stage, total in epochs_of(method, settings_of(request), types).items():
+        for stage, total in METHODS[method].epochs(settings_of(request), types).items():
             share = 1.0 if is_done else min(1.0, done.get((method, stage), 0) / total)
             steps.append(Stage(stage, method, *_state(share, (method, stage) in done)))
     steps.append(Stage("predict", "", *_state(float(is_done), job.stage == "predict")))

@@ -13,8 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from engine.job_process import Process
 from engine.moments import moment
+from engine.processes import Process
 from engine.project_jobs import ACTIVE
 from engine.project_store import reading, writing
 from engine.text import InputError

@@ -9,9 +9,10 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-from engine.job_process import end_group, host_name, is_alive, reap
+from engine.job_process import end_group, reap
 from engine.job_store import job_rows, process_from, reading_jobs, writing_jobs
 from engine.moments import now, seconds_since
+from engine.processes import host_name, is_alive
 from engine.project_jobs import ACTIVE
 from engine.text import InputError
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from engine.methods import CONFIDENCE, METHODS, TRAINING
 from engine.settings import Settings
 from engine.text import InputError
 
@@ -66,22 +67,18 @@ class TrainingWork:
 
 
 def training_work(method: str, settings: Settings, sentence_count: int) -> TrainingWork:
-    """Return the work of one run of a method: MPN, MPU or Conf-MPU.
+    """Return the work of a method, with one type if it has a tagger per type.
 
     >>> training_work("mpu", Settings(epochs=10, batch_size=100), 250)
     TrainingWork(epochs=10, steps=30)
     """
-    steps = settings.epochs * _batches(sentence_count, settings.batch_size)
-    if method != "conf_mpu":
-        return TrainingWork(settings.epochs, steps)
+    epochs = METHODS[method].epochs(settings)
     folds = max(1, settings.confidence_folds)
     # Each fold is scored by a tagger that was trained on the other folds.
     seen = sentence_count if folds == 1 else sentence_count - sentence_count // folds
-    taggers = settings.confidence_seeds * folds
-    epochs = taggers * settings.confidence_epochs
-    return TrainingWork(
-        settings.epochs + epochs, steps + epochs * _batches(seen, settings.batch_size)
-    )
+    sentences = {CONFIDENCE: seen, TRAINING: sentence_count}
+    steps = (n * _batches(sentences[stage], settings.batch_size) for stage, n in epochs.items())
+    return TrainingWork(sum(epochs.values()), sum(steps))
 
 
 def _batches(sentences: int, batch_size: int) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from engine.methods import CONFIDENCE, METHODS, TRAINING, title_of
 from engine.settings import Settings
 from engine.training import Epoch, Schedule
 
@@ -15,20 +16,27 @@ class Progress:
     stage: str  # "confidence" or "training"
     epoch: Epoch  # its number counts through all taggers of the stage
     epochs: int  # of this stage, all taggers together
-    seconds_left: float  # of the whole run, from the epochs so far
+    seconds_left: float  # of the whole run, judged by the epochs so far
     seed: int = 0
 
 
 OnProgress = Callable[[Progress], None]
 
 
+def epoch_line(progress: Progress) -> str:
+    """Return one line that says what an epoch did and how long its run will still take."""
+    epoch = progress.epoch
+    return (
+        f"{title_of(progress.method)}, {progress.stage}: epoch "
+        f"{epoch.number} of {progress.epochs}, risk {epoch.risk:.4f}, "
+        f"{epoch.tokens_per_second:,.0f} tokens/s, about {progress.seconds_left:,.0f} s to go"
+    )
+
+
 def schedule(settings: Settings) -> Schedule:
-    """Return how the tagger of a method is trained."""
-    epochs = settings.epochs
-    if settings.method == "early_stopped":
-        epochs = max(1, epochs // 10)
+    """Return how each tagger of the training stage is trained."""
     return Schedule(
-        epochs=epochs,
+        epochs=METHODS[settings.method].tagger_epochs(settings),
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         decay=settings.learning_rate_decay,
@@ -37,49 +45,46 @@ def schedule(settings: Settings) -> Schedule:
 
 
 class RunClock:
-    """Turns epochs into progress with a measured time to go."""
+    """Turns the epochs of a run into progress, with the time to go as measured so far."""
 
     def __init__(
         self,
         settings: Settings,
         on_progress: OnProgress | None,
         *,
+        types: int,
         has_confidence: bool,
-        taggers: int = 1,
     ) -> None:
         self._on_progress, self._method = on_progress, settings.method
         self._seed = settings.seed
-        scorers = settings.confidence_seeds * max(1, settings.confidence_folds)
-        needs_confidence = settings.method == "conf_mpu" and not has_confidence
-        self._epochs = {
-            "confidence": settings.confidence_epochs * scorers * needs_confidence,
-            "training": schedule(settings).epochs * taggers,
-        }
+        self._epochs = METHODS[settings.method].epochs(settings, types)
+        if has_confidence:
+            self._epochs.pop(CONFIDENCE, None)
         self._per_tagger = schedule(settings).epochs
-        self._heard = {"confidence": 0, "training": 0}
+        self._heard = 0
         self._seconds = 0.0
 
-    def of(self, stage: str, tagger: int = 0) -> Callable[[Epoch], None] | None:
+    def listener(self, stage: str, tagger: int = 0) -> Callable[[Epoch], None] | None:
+        """Return what hears the epochs of a stage; `tagger` is the number of its tagger."""
         if self._on_progress is None:
             return None
         on_progress = self._on_progress
 
         def report(epoch: Epoch) -> None:
-            self._heard[stage] += 1
+            self._heard += 1
             self._seconds += epoch.seconds
-            # Numbers, not what was heard: a resumed run has epochs that were not heard of here.
+            # The epoch's own number, since a resumed run has epochs that were not heard here.
             number = tagger * self._per_tagger + epoch.number
             left = self._epochs[stage] - number
-            if stage == "confidence":
-                left += self._epochs["training"]
-            seconds_left = left * self._seconds / sum(self._heard.values())
+            if stage == CONFIDENCE:
+                left += self._epochs[TRAINING]
             on_progress(
                 Progress(
                     self._method,
                     stage,
                     replace(epoch, number=number),
                     self._epochs[stage],
-                    seconds_left,
+                    left * self._seconds / self._heard,
                     self._seed,
                 )
             )

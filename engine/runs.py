@@ -17,13 +17,15 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import nn
 
+from engine.assembly import make_inputs, make_tagger
 from engine.confidence import Confidence
 from engine.device import choose_device
 from engine.dictionary import Dictionary, fingerprint
 from engine.encoders import MINILM, load_encoder, open_saved_encoder, save_encoder
-from engine.experiment import Run, make_inputs, make_tagger
+from engine.experiment import Run
 from engine.features import Lexicon, lexicon_from, lexicon_record
 from engine.files import written_whole
+from engine.methods import METHODS
 from engine.pretrained import Pretrained, has_encoder, vectors_of
 from engine.run_card import (
     CONFIDENCE,
@@ -136,7 +138,7 @@ def load_run(folder: Path) -> Run:
     inputs = make_inputs(
         TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon), settings, device, pretrained
     )
-    classes = 2 if settings.method == "bnpu" else len(types) + 1
+    classes = METHODS[settings.method].classes(len(types))
     taggers = []
     for i in range(card.taggers):
         tagger = make_tagger(inputs, classes, settings, settings.seed, device)

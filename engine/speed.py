@@ -1,4 +1,4 @@
-"""A few batches of each method become its speed, so that a training can be timed beforehand."""
+"""Measure the speed of each method on a few batches, to say beforehand how long training takes."""
 
 import time
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ _STEPS = {"bilstm": 5, "transformer": 2}  # batches that are timed, after as man
 def measure_speeds(
     data: TrainingData, settings: Settings, methods: Sequence[str]
 ) -> dict[tuple[str, str], float]:
-    """Return the tokens a second of each (method, stage), from two short epochs of each.
+    """Return the tokens per second of each (method, stage), from two short epochs of each.
 
-    The weights are thrown away; priors do not matter for speed and are those of the labels. What a
-    frozen encoder takes to look at the text is the stage ("", "prepare").
+    The weights are thrown away. Priors do not matter for speed, so the labeled shares serve. The
+    time of a frozen encoder is the stage ("", "prepare").
     """
     sample = sample_sentences(data, _STEPS[settings.encoder] * settings.batch_size, settings.seed)
     shares = np.bincount(sample.labels, minlength=len(data.types) + 1) / len(sample.labels)
@@ -38,7 +38,7 @@ def measure_speeds(
         speeds["", "prepare"] = len(sample.labels) / (time.perf_counter() - began)
 
     def heard(progress: Progress) -> None:
-        # The second epoch overwrites the first, in which memory was still being found.
+        # The second epoch overwrites the first, which is slower: memory is still being allocated.
         speeds[progress.method, progress.stage] = progress.epoch.tokens_per_second
 
     for method in methods:
@@ -47,7 +47,7 @@ def measure_speeds(
 
 
 def sample_sentences(data: TrainingData, count: int, seed: int = 0) -> TrainingData:
-    """Return `count` sentences at random, or all, with at least one label of every type."""
+    """Return `count` random sentences, or all, with at least one label of every type."""
     bounds = sentence_bounds(data.sentences)
     order = np.random.default_rng(seed).permutation(len(data.sentences))
     chosen = set(order[:count].tolist())

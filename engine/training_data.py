@@ -1,6 +1,6 @@
-"""Documents, dictionaries and decisions become what a method learns from."""
+"""Turn documents, dictionaries and decisions into the sentences and labels a method learns from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from engine.pretrained import count_cut_tokens, cut_notes
 from engine.settings import MATCH_PRESETS, Settings
 from engine.text import Document, EntitiesByDocument, classes_from_spans, spans_from_entities
 
+_TOKENS_AT_ONCE = 200_000  # in a group of documents
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingData:
@@ -26,7 +28,7 @@ class TrainingData:
     types: tuple[str, ...]
     lexicon: Lexicon | None = None
     cache: Path | None = None  # folder for features that are slow to compute
-    context: Path | None = None  # file in it with what a frozen encoder sees of the sentences
+    context: Path | None = None  # file in it with the contextual features of the sentences
     known_negatives: npt.NDArray[np.bool_] | None = None  # (tokens,), a person said: no entity
 
 
@@ -41,7 +43,7 @@ def make_training_data(
 ) -> TrainingData:
     """Return the documents' sentences with their labels, and the dictionaries as a lexicon.
 
-    What a person accepted or rejected overrides the dictionary where they decided.
+    What a person accepted or rejected overrides the dictionaries.
     """
     are_given = {document.tokens_given for document in documents} == {True}
     lexicon = Lexicon(tuple(dictionaries), MATCH_PRESETS[preset], labels.types, are_given)
@@ -58,22 +60,36 @@ def make_training_data(
     )
 
 
-def tokens_of(documents: Sequence[Document]) -> list[Sequence[str]]:
+def tokens_of(documents: Iterable[Document]) -> list[Sequence[str]]:
     """Return the tokens of every sentence of the documents, in order."""
     return [s.tokens for document in documents for s in document.sentences]
+
+
+def groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield the documents some at a time, each group as large as features fit in memory."""
+    group: list[Document] = []
+    tokens = 0
+    for document in documents:
+        group.append(document)
+        tokens += sum(len(sentence.tokens) for sentence in document.sentences)
+        if tokens >= _TOKENS_AT_ONCE:
+            yield group
+            group, tokens = [], 0
+    if group:
+        yield group
 
 
 def complete_labels(
     documents: Sequence[Document], gold: EntitiesByDocument, types: Sequence[str]
 ) -> npt.NDArray[np.int16]:
-    """Return the class of every token by human labels, for the upper reference alone."""
+    """Return the class of every token by human labels: for the upper reference only."""
     parts = [np.zeros(0, np.int16)]
     for document in documents:
         known = [e for e in gold.get(document.id, ()) if e.entity_type in types]
-        spans = spans_from_entities(document, known).spans
+        by_sentence = spans_from_entities(document, known).spans
         parts += [
-            classes_from_spans(of, len(sentence.tokens), types).astype(np.int16)
-            for of, sentence in zip(spans, document.sentences, strict=True)
+            classes_from_spans(spans, len(sentence.tokens), types).astype(np.int16)
+            for spans, sentence in zip(by_sentence, document.sentences, strict=True)
         ]
     return np.concatenate(parts)
 
@@ -85,6 +101,6 @@ def check_data(data: TrainingData, priors: npt.NDArray[np.float64]) -> None:
 
 
 def data_warnings(data: TrainingData, settings: Settings) -> list[str]:
-    """Return what a person should know before they wait for a result."""
+    """Return what a person should know before waiting for a result."""
     cut = count_cut_tokens(data.sentences, settings)
     return [*label_warnings(data.labels, data.types), *cut_notes(cut)]

@@ -15,7 +15,7 @@ from engine import comparison
 from engine.comparison import compare, features_folder
 from engine.device import set_threads
 from engine.experiment import probabilities, run_context
-from engine.job_process import is_alive, process_of
+from engine.processes import is_alive, process_of
 from engine.runs import load_run
 from engine.text import InputError
 from engine.tokenization import make_tokenized_document
@@ -191,7 +191,7 @@ def test_a_failure_here_stops_the_workers(planted, tmp_path, threads):
 PARENT = """
 import multiprocessing, os, time
 from concurrent.futures import ProcessPoolExecutor
-from engine.job_process import end_with_parent
+from engine.processes import end_with_parent
 if __name__ == "__main__":
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(1, context, initializer=end_with_parent)

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from engine import confidence as confidence_module
+from engine.assembly import make_inputs, make_tagger
 from engine.confidence import confidence_schedule, estimate_confidence
-from engine.experiment import make_inputs, make_tagger
 from tests.test_experiment import LEARNING, SMALL, Planted
 
 CPU = torch.device("cpu")

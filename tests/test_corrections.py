@@ -7,7 +7,7 @@ import torch
 from engine.corrections import correct_labels
 from engine.dictionary import Dictionary, Phrase
 from engine.distant import label
-from engine.experiment import predict_documents, run
+from engine.experiment import predict, run
 from engine.priors import given_priors
 from engine.risk import mpn_risk, with_known_negatives
 from engine.runs import data_fingerprint
@@ -134,7 +134,7 @@ def test_every_method_learns_from_a_rejection(method):
     )  # fmt: skip
     priors = given_priors({"Disease": 0.12}, ("Disease",), labels=data.labels).values
     trained = run(data, priors, settings)
-    found = predict_documents(trained, documents)
+    found = predict(trained, documents)
     surfaces = {d.text[e.start : e.end] for d in documents for e in found[d.id]}
     assert surfaces == {"gout", "mumps"}
     if trained.confidence is not None:

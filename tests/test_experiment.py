@@ -8,11 +8,15 @@ import torch
 
 from engine import experiment
 from engine.device import set_threads
-from engine.experiment import predict_documents, probabilities, run, run_supervised
+from engine.dictionary import Dictionary, Phrase
+from engine.distant import dictionary_entities, label
+from engine.experiment import predict, prepare, probabilities, run, run_supervised, score
+from engine.priors import estimate_priors
 from engine.settings import Settings
 from engine.text import InputError
 from engine.tokenization import make_tokenized_document
 from engine.training_data import TrainingData, check_data, data_warnings
+from engine.transformer import Stopped
 from tests.test_encoders import save_tiny_bert
 
 TYPES = ("Drug", "Disease")
@@ -260,17 +264,101 @@ def test_text_without_a_token_has_no_probabilities(small, method):
     assert probabilities(trained, [[], []]).shape == (0, 3)
 
 
-def test_predict_documents_gives_every_document_its_entities(planted, supervised):
+def test_predict_gives_every_document_its_entities(planted, supervised):
     name = planted.names["Disease"][30]
     documents = [
         make_tokenized_document("empty", []),
         make_tokenized_document("d1", [f"signs of {name} were seen after surgery".split()]),
     ]
-    found = predict_documents(supervised, documents, "run 7")
+    found = predict(supervised, documents, "run 7")
     assert found["empty"] == ()
     ((entity,)) = found["d1"]
     assert (entity.start, entity.end) == (9, 9 + len(name))
     assert (entity.entity_type, entity.method, entity.run_id) == ("Disease", "supervised", "run 7")
+
+
+def test_predict_tells_its_share_and_stops_when_asked(supervised, monkeypatch):
+    documents = [make_tokenized_document(f"d{i}", [["no", "signs"]]) for i in range(4)]
+    monkeypatch.setattr("engine.training_data._TOKENS_AT_ONCE", 4)  # two documents at a time
+    shares = []
+    entities = predict(supervised, documents, on_share=shares.append)
+    assert shares == [0.5, 1.0]
+    assert list(entities) == ["d0", "d1", "d2", "d3"]
+    with pytest.raises(Stopped):
+        predict(supervised, documents, on_share=shares.append, should_stop=lambda: len(shares) > 2)
+    assert shares == [0.5, 1.0, 0.5]
+
+
+# ---- from text to scores --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def text(planted):
+    """The planted sentences as a document, and a dictionary of the names that are known."""
+    phrases = [
+        Phrase(name, entity_type)
+        for entity_type in TYPES
+        for name in planted.names[entity_type]
+        if name in planted.known
+    ]
+    document = make_tokenized_document("planted", planted.sentences)
+    return [document], [Dictionary("known", tuple(phrases))]
+
+
+def test_prepare_labels_the_text_and_estimates_the_priors(planted, text):
+    prepared = prepare(*text, match="strict", settings=SMALL)
+    types = prepared.data.types
+    classes = [0, *(types.index(name) + 1 for name in TYPES)]
+    assert prepared.data.labels.tolist() == [classes[label] for label in planted.labels]
+    assert prepared.data.labels is prepared.labels.labels
+    assert set(prepared.priors.source) == {"estimated by TIcE"}
+    assert prepared.notes[: len(prepared.priors.notes)] == prepared.priors.notes
+    expected = estimate_priors(prepared.data.sentences, prepared.data.labels, types, seed=0)
+    assert prepared.priors.values.tolist() == expected.values.tolist()
+
+
+def test_prepare_takes_labels_and_priors_that_are_known(text):
+    first = prepare(*text, match="strict", settings=SMALL, priors={"Drug": 0.1, "Disease": 0.2})
+    assert dict(zip(first.priors.types, first.priors.values[1:], strict=True)) == {
+        "Drug": 0.1,
+        "Disease": 0.2,
+    }
+    again = prepare(*text, match="strict", settings=SMALL, labels=first.labels, priors=first.priors)
+    assert again.labels is first.labels
+    assert again.priors is first.priors
+
+
+def test_prepare_lets_a_person_override_the_dictionary(planted, text):
+    (document,), dictionaries = text
+    first = dictionary_entities(label(*text, "strict"), text[0])[document.id][0]
+    prepared = prepare(
+        [document],
+        dictionaries,
+        match="strict",
+        settings=SMALL,
+        rejected={document.id: (first,)},
+        priors={"Drug": 0.1, "Disease": 0.2},
+    )
+    assert (prepared.labels.labels > 0).sum() - (prepared.data.labels > 0).sum() == 1
+    assert prepared.data.known_negatives.sum() == 1
+
+
+def test_prepare_refuses_what_no_method_can_learn_from(text):
+    with pytest.raises(InputError, match="Priors must be > 0 and sum to < 1"):
+        prepare(*text, match="strict", settings=SMALL, priors={"Drug": 0.6, "Disease": 0.6})
+
+
+def test_what_is_prepared_can_be_trained_predicted_and_scored(text):
+    documents, _ = text
+    prepared = prepare(*text, match="strict", settings=SMALL)
+    settings = settings_for("mpn", **LEARNING)
+    trained = run(prepared.data, prepared.priors.values, settings)
+    entities = predict(trained, documents, "run 1")
+    matched = dictionary_entities(prepared.labels, documents)
+    # MPN repeats the dictionary, so its matches serve as gold here.
+    scores = score(documents, matched, entities)
+    assert scores.overall.support == len(matched["planted"])
+    assert scores.overall.recall > 0.9
 
 
 # ---- progress, stop, resume -----------------------------------------------------------------

@@ -18,9 +18,10 @@ from engine.commands.work import do_job
 from engine.commands.work_kinds import do_work
 from engine.device import set_threads
 from engine.files import SourceFile
-from engine.job_process import Process, end_group, host_name, is_alive, process_of, start_process
+from engine.job_process import end_group, start_process
 from engine.job_reports import Report, Superseded, open_report
 from engine.job_store import job_from, job_row, reading_jobs, set_process, writing_jobs
+from engine.processes import Process, host_name, is_alive, process_of
 from engine.text import InputError
 from engine.transformer import contextual_features
 from engine.workspace import duplicate_project

@@ -34,8 +34,8 @@ ENGINE_ORDER = [
 TORCH_MODULES = {
     "device", "encoders", "subwords", "pretrained", "context", "batches", "features", "risk",
     "transformer", "tagger",
-    "recurrence", "training", "confidence", "training_data", "progress", "experiment", "runs",
-    "comparison", "curve",
+    "recurrence", "training", "confidence", "training_data", "progress", "assembly", "experiment",
+    "runs", "prediction", "comparison", "curve",
 }  # fmt: skip
 
 # `from package import name` names a module of these packages, or what their __init__ offers.

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import torch
 
+from engine import prediction, training_data
 from engine.__main__ import main
-from engine.commands import predict
-from engine.experiment import Run, make_inputs, make_tagger, predict_documents
+from engine.assembly import make_inputs, make_tagger
+from engine.experiment import Run, predict
 from engine.files import read_source
 from engine.formats import FORMATS, WriteOptions, read_corpus, write_corpus
 from engine.pretrained import open_pretrained
@@ -62,7 +63,7 @@ def texts(tmp_path_factory):
 
 @pytest.fixture(params=[200_000, 30])
 def tokens_at_once(request, monkeypatch):
-    monkeypatch.setattr(predict, "_TOKENS_AT_ONCE", request.param)
+    monkeypatch.setattr(training_data, "_TOKENS_AT_ONCE", request.param)
 
 
 def at_once(run_folder, texts, path, format, arguments):
@@ -70,8 +71,8 @@ def at_once(run_folder, texts, path, format, arguments):
     trained = load_run(run_folder)
     corpus = read_corpus([read_source(text) for text in texts])
     entities = {}
-    for group in predict.groups(corpus.documents):
-        entities |= predict.predict_documents(trained, group, run_folder.name)
+    for group in training_data.groups(corpus.documents):
+        entities |= prediction.predict(trained, group, run_folder.name)
     options = WriteOptions(
         *(f"--{o}" in arguments for o in ("essential", "excel", "utf16-offsets"))
     )
@@ -109,11 +110,11 @@ def test_a_file_that_begins_without_entities_is_the_same_too(
     capsys, monkeypatch, run_folder, texts, tmp_path, format, finds
 ):
     def find_little(trained, documents, run_id):
-        found = predict_documents(trained, documents, run_id)
+        found = predict(trained, documents, run_id)
         return {id: entities if finds(id) else () for id, entities in found.items()}
 
-    monkeypatch.setattr(predict, "predict_documents", find_little)
-    monkeypatch.setattr(predict, "_TOKENS_AT_ONCE", 30)
+    monkeypatch.setattr(prediction, "predict", find_little)
+    monkeypatch.setattr(training_data, "_TOKENS_AT_ONCE", 30)
     expected, *_ = at_once(run_folder, texts, tmp_path / "out", format, [])
     written, *_ = command(capsys, run_folder, texts, tmp_path / "out", "--format", format)
     assert written == expected
@@ -134,7 +135,7 @@ def test_what_was_read_is_told_before_the_first_prediction(
     def fail(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(predict, "predict_documents", fail)
+    monkeypatch.setattr(prediction, "predict", fail)
     code = main(["predict", "--run", str(run_folder), *texts, "--out", str(tmp_path / "e.csv")])
     err = capsys.readouterr().err
     assert code == 130

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from engine import InputError
+from engine.methods import METHODS
 from engine.project import Project
 from ui.highlight import bullets, plain_markdown
 from ui.palette import type_colors
@@ -18,9 +19,7 @@ from ui.state import current
 
 METHOD_NAMES = {
     "dictionary": "Dictionary",
-    "mpn": "MPN",
-    "mpu": "MPU",
-    "conf_mpu": "Conf-MPU",
+    **{method.name: method.title for method in METHODS.values()},
     "gold": "Gold",
     "review": "Reviewed",
 }

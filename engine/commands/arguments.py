@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.formats import FORMATS
 from engine.settings import (
+    BASELINES,
     DEFAULT_TRAINING_PRESET,
     ENCODERS,
     MATCH_PRESETS,
@@ -79,7 +80,7 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
         "--methods",
         default=",".join(reversed(METHODS)),
         metavar="LIST",
-        help="of conf_mpu, mpu, mpn, bnpu, early_stopped, supervised (default: %(default)s)",
+        help=f"of {', '.join((*reversed(METHODS), *BASELINES))} (default: %(default)s)",
     )
     parser.add_argument(
         "--encoder", choices=ENCODERS, default="bilstm", help="default: %(default)s"

@@ -1,4 +1,4 @@
-"""What a frozen encoder sees of a text is computed before training, for a person to watch."""
+"""Compute the contextual features of a text before training, with a progress bar."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,11 +15,11 @@ from engine.transformer import Stopped
 def watch_context(
     sentences: Tokens, settings: Settings, cache: Path, should_stop: Callable[[], bool]
 ) -> None:
-    """Leave the features in `cache`, where training will look for them; tell how far it is."""
+    """Compute the features into `cache`, where training looks for them, and show how far it is."""
     if not has_context(settings):
         return
     tokens = sum(map(len, sentences))
-    # Whoever stopped it is asked again by what comes next; a bar that was left says no "done".
+    # The next step asks again whether to stop. An interrupted bar does not print "done".
     with suppress(Stopped), console.Progress("Encoding", tokens, "tokens") as progress:
         done = 0
 

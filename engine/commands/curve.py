@@ -1,4 +1,4 @@
-"""`curve`: shares of the dictionary, times methods, times seeds, become a CSV of points."""
+"""`curve` on files: train on growing shares of the dictionaries, and write the points as CSV."""
 
 import argparse
 import csv
@@ -8,36 +8,20 @@ from pathlib import Path
 
 from engine import console
 from engine.commands.context import watch_context
-from engine.commands.epoch_lines import NAMES, EpochLines, epochs_of_all
-from engine.commands.inputs import (
-    match_preset,
-    project_of,
-    read_given_dictionaries,
-    read_gold,
-    read_texts,
-)
-from engine.commands.keyboard import stopped_by_keyboard
+from engine.commands.epoch_lines import EpochLines, epochs_of_all
+from engine.commands.inputs import match_preset, read_given_dictionaries, read_gold, read_texts
+from engine.commands.keyboard import end_if_stopped, stopped_by_keyboard
+from engine.commands.options import check_files_only, make_settings, parse_methods, parse_numbers
 from engine.commands.terminal import heading, say
-from engine.commands.train import (
-    check_files_only,
-    end_if_stopped,
-    make_settings,
-    parse_methods,
-)
 from engine.comparison import features_folder
 from engine.curve import CurvePlan, Point, coverage_curve
 from engine.files import written_whole
-from engine.text import InputError
+from engine.methods import title_of
 from engine.training_data import tokens_of
 
 
-def curve_command(options: argparse.Namespace) -> None:
-    """Train every cell of the curve, writing the points as they come."""
-    if project := project_of(options):
-        from engine.commands.project_training import curve_in_project
-
-        curve_in_project(project, options)
-        return
+def curve_on_files(options: argparse.Namespace) -> None:
+    """Train every cell of the curve; write the points of each share as soon as it is done."""
     check_files_only(options, "a CSV file for the points")
     plan = CurvePlan(
         fractions=parse_numbers("--fractions", options.fractions, 1, 100),
@@ -51,12 +35,12 @@ def curve_command(options: argparse.Namespace) -> None:
     gold = read_gold(options, corpus)
     points: list[Point] = []
 
-    def on_points(found: list[Point]) -> None:
-        points.extend(found)
+    def on_points(of_share: list[Point]) -> None:
+        points.extend(of_share)
         write_points(Path(options.out), points)
 
     times = len(plan.fractions) * len(plan.seeds)
-    types = len({name for of in dictionaries for name in of.types})
+    types = len({name for dictionary in dictionaries for name in dictionary.types})
     epochs = epochs_of_all(plan.methods, plan.settings, types=types, times=times)
     folder = Path(f"{options.out}.runs")
     with stopped_by_keyboard() as should_stop:
@@ -79,19 +63,6 @@ def curve_command(options: argparse.Namespace) -> None:
     say(f"\nWrote {len(points):,} points to {options.out}; its runs are in {options.out}.runs.")
 
 
-def parse_numbers(option: str, text: str, least: int, most: int) -> list[int]:
-    """Return the whole numbers of a list such as "20,40,60"."""
-    try:
-        numbers = [int(part) for part in text.split(",") if part.strip()]
-    except ValueError:
-        numbers = []
-    if not numbers or not all(least <= number <= most for number in numbers):
-        raise InputError(
-            f"{option} takes whole numbers from {least} to {most:,}, parted by commas, got {text!r}"
-        )
-    return sorted(set(numbers))
-
-
 def say_points(points: list[Point], *, has_gold: bool) -> None:
     """Print the points as a table."""
     heading("Coverage curve" if has_gold else "Coverage curve, without gold: counts, not accuracy")
@@ -99,7 +70,7 @@ def say_points(points: list[Point], *, has_gold: bool) -> None:
 
 
 def write_points(path: Path, points: list[Point]) -> None:
-    """Write the points as CSV, whole or not at all."""
+    """Write the points as CSV; the file is replaced as a whole or not at all."""
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(Point)], lineterminator="\n")
     writer.writeheader()
@@ -111,7 +82,7 @@ def write_points(path: Path, points: list[Point]) -> None:
 def _row(point: Point) -> dict[str, object]:
     return {
         "dictionary": f"{point.fraction} %",
-        "method": NAMES.get(point.method, point.method),
+        "method": title_of(point.method),
         "seed": point.seed,
         "precision %": point.precision,
         "recall %": point.recall,

@@ -1,4 +1,4 @@
-"""Epochs as a person at a terminal sees them: a line each, and a bar of them all."""
+"""Show epochs at a terminal: a line for each, and a progress bar over all."""
 
 import sys
 from collections.abc import Sequence
@@ -6,41 +6,19 @@ from types import TracebackType
 
 from tqdm import tqdm
 
-from engine.job_plan import epochs_of
-from engine.progress import Progress
+from engine.methods import METHODS
+from engine.notes import print_aside
+from engine.progress import Progress, epoch_line
 from engine.settings import Settings
-
-NAMES = {
-    "mpn": "MPN",
-    "mpu": "MPU",
-    "conf_mpu": "Conf-MPU",
-    "dictionary": "dictionary",
-    "supervised": "supervised, on this gold",
-}
-
-
-def epoch_line(progress: Progress) -> str:
-    """Return what an epoch did and how long its run still takes."""
-    epoch = progress.epoch
-    return (
-        f"{NAMES.get(progress.method, progress.method)}, {progress.stage}: epoch "
-        f"{epoch.number} of {progress.epochs}, risk {epoch.risk:.4f}, "
-        f"{epoch.tokens_per_second:,.0f} tokens/s, about {progress.seconds_left:,.0f} s to go"
-    )
-
-
-def say_epoch(progress: Progress) -> None:
-    """Print an epoch to standard error."""
-    print(epoch_line(progress), file=sys.stderr, flush=True)
 
 
 def epochs_of_all(methods: Sequence[str], settings: Settings, *, types: int, times: int = 1) -> int:
     """Return how many epochs all methods take together, each trained `times` times."""
-    return times * sum(sum(epochs_of(method, settings, types).values()) for method in methods)
+    return times * sum(sum(METHODS[name].epochs(settings, types).values()) for name in methods)
 
 
 class EpochLines:
-    """Every epoch as a line; on a terminal, a bar of all epochs and the time to go below them."""
+    """Prints a line per epoch; at a terminal also a bar with all epochs and the time to go."""
 
     def __init__(self, epochs: int) -> None:
         self._bar = (
@@ -55,13 +33,13 @@ class EpochLines:
 
     def __call__(self, progress: Progress) -> None:
         if self._bar is None:
-            say_epoch(progress)
+            print_aside(epoch_line(progress))
             return
         self._bar.write(epoch_line(progress), file=sys.stderr)
         self._bar.update(self._new_epochs(progress))
 
     def _new_epochs(self, progress: Progress) -> int:
-        """How many epochs this one tells of: a resumed run does not tell of its first ones."""
+        """How many epochs are new: a resumed run does not report its first ones."""
         key = (progress.method, progress.seed, progress.stage)
         number = progress.epoch.number
         before = self._heard.get(key, 0)

@@ -1,32 +1,29 @@
-"""`train` and `curve` with --project: a job of the project, done here and now."""
+"""`train` and `curve` with --project: do a job of the project in this process."""
 
 import argparse
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from engine import jobs
-from engine.commands.curve import parse_numbers, say_points, write_points
+from engine.commands.curve import say_points, write_points
 from engine.commands.epoch_lines import EpochLines, epochs_of_all
+from engine.commands.keyboard import STOPPED
+from engine.commands.options import parse_changes, parse_methods, parse_numbers, parse_priors
 from engine.commands.terminal import note_all, say
-from engine.commands.train import (
-    parse_changes,
-    parse_methods,
-    parse_priors,
-    say_comparison,
-)
+from engine.commands.train import say_comparison
 from engine.commands.work import do_job
 from engine.curve import Point
 from engine.distant import dictionary_entities
 from engine.job_requests import CurveRequest, TrainRequest, settings_of
 from engine.job_results import stored_request
+from engine.notes import print_aside
 from engine.project import Project
 from engine.project_labels import labels_of
 from engine.text import Entity, InputError
 
 
 def train_in_project(project: Project, options: argparse.Namespace) -> None:
-    """Train in the project, as the app would, and print how the methods compare."""
+    """Train in the project, as the app does, and print how the methods compare."""
     if options.out:
         raise InputError("runs of a project are kept in it; leave out --out")
     request = jobs.TrainRequest(
@@ -45,11 +42,11 @@ def train_in_project(project: Project, options: argparse.Namespace) -> None:
     labels = labels_of(
         project, job.dictionary_version, job.match_preset, documents=lambda: corpus.documents
     )
-    found: dict[str, Mapping[str, tuple[Entity, ...]]] = {
+    entities: dict[str, Mapping[str, tuple[Entity, ...]]] = {
         "dictionary": dictionary_entities(labels, corpus.documents),
         **jobs.results(project, job.id).entities,
     }
-    say_comparison(corpus, found, gold.entities if gold else None)
+    say_comparison(corpus, entities, gold.entities if gold else None)
     say(
         f"\nRun {job.id} is in project {project.id}; write what it found with: python -m engine "
         f"export --project {project.id} --run {job.id} --out entities.csv"
@@ -57,7 +54,7 @@ def train_in_project(project: Project, options: argparse.Namespace) -> None:
 
 
 def curve_in_project(project: Project, options: argparse.Namespace) -> None:
-    """Train the cells of a curve in the project, as the app would, and print the points."""
+    """Train the cells of a curve in the project, as the app does, and print the points."""
     request = jobs.CurveRequest(
         tuple(parse_numbers("--fractions", options.fractions, 1, 100)),
         tuple(parse_methods(options.methods)),
@@ -87,26 +84,26 @@ def _job(project: Project, options: argparse.Namespace, request: jobs.Request) -
 
 
 def _done(project: Project, job: jobs.Job) -> jobs.Job:
-    """The job once it is done; what kept it from that is said."""
-    print(f"note: job {job.id} of project {project.id}", file=sys.stderr)
+    """Do the job and return its row; exit or raise InputError when it does not finish."""
+    print_aside(f"note: job {job.id} of project {project.id}")
     with EpochLines(_epochs(project, job)) as lines:
         state = do_job(project, job.id, lines)
     job = jobs.get_job(project, job.id)
     if state == "cancelled":
         say(f"Stopped. Go on with: --project {project.id} --resume {job.id}")
-        raise SystemExit(130)
+        raise SystemExit(STOPPED)
     if state != "done":
         raise InputError(job.message or f"job {job.id} was taken over by another process")
     return job
 
 
 def _epochs(project: Project, job: jobs.Job) -> int:
-    """How many epochs the job has in all."""
+    """Return how many epochs the job has in all."""
     request = stored_request(job)
     assert isinstance(request, TrainRequest | CurveRequest)
     times = 1
     if isinstance(request, CurveRequest):
         times = len(request.fractions) * len(request.seeds)
     dictionaries = project.dictionaries_at(job.dictionary_version)
-    types = len({name for of in dictionaries for name in of.types})
+    types = len({name for dictionary in dictionaries for name in dictionary.types})
     return epochs_of_all(request.methods, settings_of(request), types=types, times=times)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.files import read_source
 from engine.formats import WriteOptions, WriteReport, read_corpus, write_corpus
+from engine.notes import note_all as note_all
 from engine.settings import ReadOptions
 from engine.text import Corpus, FileReport, InputError
 
@@ -36,12 +37,6 @@ def say(text: str) -> None:
 
 def _print_no_more() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def note_all(notes: Iterable[str]) -> None:
-    """Print what was fixed, skipped or assumed to standard error, apart from the results."""
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
 
 
 def say_more(count: int) -> None:

@@ -1,70 +1,54 @@
-"""`train`: texts and dictionaries become trained taggers, compared."""
+"""`train` on files: train taggers on texts and dictionaries, and compare them."""
 
 import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from engine import console
 from engine.commands.context import watch_context
-from engine.commands.epoch_lines import NAMES, EpochLines, epochs_of_all
-from engine.commands.inputs import (
-    match_preset,
-    project_of,
-    read_given_dictionaries,
-    read_gold,
-    read_texts,
-)
-from engine.commands.keyboard import STOPPED, stopped_by_keyboard
+from engine.commands.epoch_lines import EpochLines, epochs_of_all
+from engine.commands.inputs import match_preset, read_given_dictionaries, read_gold, read_texts
+from engine.commands.keyboard import end_if_stopped, stopped_by_keyboard
+from engine.commands.options import check_files_only, make_settings, parse_methods, parse_priors
 from engine.commands.terminal import heading, note_all, say
 from engine.comparison import compare, features_folder
 from engine.confidence_scores import score_confidence_of_documents
 from engine.device import choose_device
-from engine.distant import dictionary_entities, label
-from engine.experiment import Run, predict_documents, run_context
+from engine.distant import dictionary_entities
+from engine.experiment import Prepared, Run, predict, prepare, score
 from engine.formats import write_corpus
-from engine.metrics import Scores, compare_entities, evaluate_documents, overall
-from engine.priors import Priors, estimate_priors, given_priors
+from engine.methods import METHODS, title_of
+from engine.metrics import Scores, compare_entities, overall
 from engine.run_card import EXPORTED_PREDICTIONS
 from engine.runs import load_run, write_scores
-from engine.settings import BASELINES, METHODS, Settings, training_settings
-from engine.text import Corpus, EntitiesByDocument, InputError
-from engine.training_data import (
-    TrainingData,
-    check_data,
-    complete_labels,
-    data_warnings,
-    make_training_data,
-)
+from engine.settings import Settings
+from engine.text import Corpus, EntitiesByDocument
+from engine.training_data import complete_labels
 
 
-def train_command(options: argparse.Namespace) -> None:
-    """Train the methods asked for and print how they compare."""
-    if project := project_of(options):
-        from engine.commands.project_training import train_in_project
-
-        train_in_project(project, options)
-        return
+def train_on_files(options: argparse.Namespace) -> None:
+    """Train the methods asked for, leave a run of each in --out, and print the comparison."""
     check_files_only(options, "a folder for the runs")
     settings = make_settings(options)
     methods = parse_methods(options.methods)
     corpus = read_texts(options)
     dictionaries = read_given_dictionaries(options)
     gold = read_gold(options, corpus)
-    preset = match_preset(options)
-    labels = label(corpus.documents, dictionaries, preset, workers=options.workers)
-    data = make_training_data(corpus.documents, dictionaries, labels, preset)
-    if given := parse_priors(options.priors):
-        priors = given_priors(given, data.types, labels=data.labels)
-    else:
-        priors = estimate_priors(data.sentences, data.labels, data.types, seed=settings.seed)
-    check_data(data, priors.values)
-    note_all([*priors.notes, *data_warnings(data, settings)])
-    _say_plan(data, priors, settings)
+    prepared = prepare(
+        corpus.documents,
+        dictionaries,
+        match=match_preset(options),
+        settings=settings,
+        priors=parse_priors(options.priors) or None,
+        workers=options.workers,
+    )
+    data = prepared.data
+    note_all(prepared.notes)
+    _say_plan(prepared, settings)
     epochs = epochs_of_all(methods, settings, types=len(data.types))
     cache = features_folder(Path(options.out))
     with stopped_by_keyboard() as should_stop:
@@ -72,124 +56,51 @@ def train_command(options: argparse.Namespace) -> None:
         with EpochLines(epochs) as lines:
             folders = compare(
                 data,
-                priors.values,
+                prepared.priors.values,
                 settings,
                 methods,
                 Path(options.out),
                 dictionaries=dictionaries,
-                gold_labels=_gold_labels(methods, corpus, gold, data),
+                gold_labels=_gold_labels(methods, corpus, gold, data.types),
                 workers=options.workers,
                 on_progress=lines,
                 should_stop=should_stop,
             )
     end_if_stopped(should_stop())
-    found: dict[str, EntitiesByDocument] = {
-        "dictionary": dictionary_entities(labels, corpus.documents)
+    entities: dict[str, EntitiesByDocument] = {
+        "dictionary": dictionary_entities(prepared.labels, corpus.documents)
     }
-    confident: Run | None = None  # the run of Conf-MPU
+    confident: Run | None = None
     for method, folder in folders.items():
         trained = load_run(folder)
         confident = trained if trained.confidence else confident
-        context = run_context(trained, corpus.documents, cache)
-        predicted = predict_documents(trained, corpus.documents, folder.name, context)
+        predicted = predict(trained, corpus.documents, folder.name, cache=cache)
         write_corpus(replace(corpus, entities=predicted), folder / EXPORTED_PREDICTIONS)
-        found[method] = predicted
+        entities[method] = predicted
         if gold is not None:
-            scores = evaluate_documents(corpus.documents, gold, found[method])
+            scores = score(corpus.documents, gold, predicted)
             write_scores(folder, {"train": _record(scores.overall)})
-    say_comparison(corpus, found, gold)
+    say_comparison(corpus, entities, gold)
     if gold is not None and confident is not None:
-        _say_confidence(corpus, gold, data, confident)
+        _say_confidence(corpus, gold, data.labels, confident)
     say(f"\nRuns are in {options.out}; use one with: python -m engine predict --run {folder}")
 
 
-def end_if_stopped(is_stopped: bool) -> None:
-    """End the command when Ctrl-C was pressed, saying how to go on."""
-    if is_stopped:
-        say("Stopped. Finished epochs are kept; the same command goes on after them.")
-        raise SystemExit(STOPPED)
-
-
 def _gold_labels(
-    methods: list[str], corpus: Corpus, gold: EntitiesByDocument | None, data: TrainingData
+    methods: list[str], corpus: Corpus, gold: EntitiesByDocument | None, types: tuple[str, ...]
 ) -> npt.NDArray[np.int16] | None:
-    """Return what the upper reference learns from; nothing when it was not asked for."""
-    if "supervised" not in methods or gold is None:
+    """Return the labels that the upper reference learns from; None when it is not asked for."""
+    if gold is None or not any(METHODS[method].needs_gold for method in methods):
         return None
-    return complete_labels(corpus.documents, gold, data.types)
-
-
-def check_files_only(options: argparse.Namespace, what: str) -> None:
-    """Raise InputError for options that only a project has, and without a place for results."""
-    if getattr(options, "use_decisions", False) or options.resume:
-        raise InputError("--use-decisions and --resume need a --project")
-    if not options.out:
-        raise InputError(f"name {what} with --out")
-
-
-def make_settings(options: argparse.Namespace) -> Settings:
-    """Return the preset with what the command line changes in it."""
-    changes = {"seed": options.seed, **parse_changes(options)}
-    try:
-        return replace(training_settings(options.preset, options.encoder), **changes)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-
-
-def parse_changes(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings of --set, each as the kind of value it is."""
-    changes: dict[str, Any] = {}
-    kinds = {field.name: type(getattr(Settings(), field.name)) for field in fields(Settings)}
-    for assignment in options.set:
-        name, _, value = assignment.partition("=")
-        if name not in kinds:
-            raise InputError(
-                f'--set: "{name}" is not a setting; choose one of {", ".join(sorted(kinds))}'
-            )
-        changes[name] = _parse(name, value, kinds[name])
-    return changes
-
-
-def parse_priors(assignments: Sequence[str]) -> dict[str, float]:
-    """Return the priors of a list such as ["Chemical=0.03", "Disease=0.02"]."""
-    priors = {}
-    for assignment in assignments:
-        name, _, share = assignment.rpartition("=")
-        try:
-            priors[name] = float(share)
-        except ValueError:
-            raise InputError(
-                f'--priors: "{assignment}" is not a type and a share, such as Disease=0.02'
-            ) from None
-    return priors
-
-
-def _parse(name: str, text: str, kind: type) -> Any:
-    try:
-        if kind is bool:
-            return {"true": True, "yes": True, "false": False, "no": False}[text.lower()]
-        return kind(text)
-    except (ValueError, KeyError):
-        raise InputError(f"--set {name}: expected {kind.__name__}, got {text!r}") from None
-
-
-def parse_methods(text: str) -> list[str]:
-    """Return the methods of a list such as "conf_mpu,mpu,mpn"."""
-    methods = [method.strip() for method in text.split(",") if method.strip()]
-    known = (*METHODS, *BASELINES)
-    for method in methods:
-        if method not in known:
-            raise InputError(f'--methods: "{method}" is not one of {", ".join(known)}')
-    if not methods:
-        raise InputError(f"--methods names none; choose from {', '.join(known)}")
-    return list(dict.fromkeys(methods))
+    return complete_labels(corpus.documents, gold, types)
 
 
 # ---- printing -------------------------------------------------------------------------------
 
 
-def _say_plan(data: TrainingData, priors: Priors, settings: Settings) -> None:
+def _say_plan(prepared: Prepared, settings: Settings) -> None:
     device = choose_device()
+    data, priors = prepared.data, prepared.priors
     heading("Training")
     counts = np.bincount(data.labels, minlength=len(data.types) + 1)
     rows = [
@@ -202,47 +113,46 @@ def _say_plan(data: TrainingData, priors: Priors, settings: Settings) -> None:
 
 
 def say_comparison(
-    corpus: Corpus, found: Mapping[str, EntitiesByDocument], gold: EntitiesByDocument | None
+    corpus: Corpus, entities: Mapping[str, EntitiesByDocument], gold: EntitiesByDocument | None
 ) -> None:
     """Print scores against gold, or counts and agreement where there is none."""
     if gold is not None:
         heading("Comparison, against gold")
         rows = []
-        for method, entities in found.items():
-            scores = evaluate_documents(corpus.documents, gold, entities).overall
-            rows.append({"method": NAMES.get(method, method)} | _shares(scores))
+        for method, predicted in entities.items():
+            scores = score(corpus.documents, gold, predicted).overall
+            rows.append({"method": title_of(method)} | _shares(scores))
         say(console.table(console.columns_of(rows)))
         return
     heading("Comparison, without gold: these are counts and agreement, not accuracy")
     rows = []
-    for method, entities in found.items():
+    for method, predicted in entities.items():
         row: dict[str, object] = {
-            "method": NAMES.get(method, method),
-            "entities": sum(map(len, entities.values())),
+            "method": title_of(method),
+            "entities": sum(map(len, predicted.values())),
         }
-        for other, theirs in found.items():
-            agreement = overall(compare_entities(theirs, entities)).f1
-            row[f"like {NAMES.get(other, other)} %"] = agreement
+        for other, theirs in entities.items():
+            agreement = overall(compare_entities(theirs, predicted)).f1
+            row[f"like {title_of(other)} %"] = agreement
         rows.append(row)
     say(console.table(console.columns_of(rows)))
 
 
 def _say_confidence(
-    corpus: Corpus, gold: EntitiesByDocument, data: TrainingData, trained: Run
+    corpus: Corpus, gold: EntitiesByDocument, labels: npt.NDArray[np.int16], trained: Run
 ) -> None:
-    """Print how right the confidence is that Conf-MPU was trained with, token by token."""
+    """Print how right the confidence is that a run was trained with, token by token."""
     assert trained.confidence is not None
     threshold = trained.settings.confidence_threshold
     scores = score_confidence_of_documents(
-        trained.confidence.values, data.labels, corpus.documents, gold, threshold=threshold
+        trained.confidence.values, labels, corpus.documents, gold, threshold=threshold
     )
     heading(f"Confidence above {threshold:g}, against gold, by token")
-    rows = {"unlabeled": scores.unlabeled, "all": scores.all}
-    say(
-        console.table(
-            console.columns_of([{"tokens": name} | _shares(of) for name, of in rows.items()])
-        )
-    )
+    rows = [
+        {"tokens": "unlabeled"} | _shares(scores.unlabeled),
+        {"tokens": "all"} | _shares(scores.all),
+    ]
+    say(console.table(console.columns_of(rows)))
 
 
 def _shares(scores: Scores) -> dict[str, object]:

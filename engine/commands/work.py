@@ -1,12 +1,11 @@
-"""`work`: the process of a job. It waits for its turn, does what was asked, and says how it ended.
+"""`work`: the process of a job. It waits for its turn, does the job, and stores how it ended.
 
-Everything it leaves on disk is written whole, so it may be killed at any moment: a resumed job goes
-on after the last finished epoch.
+Every file it writes is whole at any time, so the process may be killed at any moment: a resumed job
+goes on after the last finished epoch.
 """
 
 import argparse
 import os
-import sys
 import threading
 import time
 import traceback
@@ -14,10 +13,10 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from engine.commands.terminal import note_all
 from engine.job_reports import Heart, Report, Superseded, open_report
 from engine.job_results import LOG
 from engine.job_watch import CANCELLED, settle
+from engine.notes import note_all, print_aside
 from engine.project import Project
 from engine.text import InputError
 from engine.workspace import open_project
@@ -25,8 +24,8 @@ from engine.workspace import open_project
 if TYPE_CHECKING:
     from engine.progress import OnProgress
 
-_GRACE_SECONDS = 1.3  # between a wish to stop and an end by force
-_TURN_SECONDS = 0.3  # how often a waiting job looks whether it is its turn
+_GRACE_SECONDS = 1.3  # between a request to stop and an end by force
+_TURN_SECONDS = 0.3  # how often a waiting job checks whether it is its turn
 _OUT_OF_MEMORY = (
     "Training ran out of memory: a process was killed. Retry with a smaller batch_size, or with "
     "fewer methods at a time; finished epochs are kept."
@@ -34,10 +33,10 @@ _OUT_OF_MEMORY = (
 
 
 def work_command(options: argparse.Namespace) -> None:
-    """Do a job of a project; its row says how it ended, its log says why."""
+    """Do a job of a project; its row stores how it ended, its log says why."""
     project = open_project(options.project)
     state = do_job(project, options.job, is_own_process=True)
-    print(f"{_clock()} {state}", file=sys.stderr, flush=True)
+    print_aside(f"{_clock()} {state}")
 
 
 def do_job(
@@ -49,7 +48,7 @@ def do_job(
 ) -> str:
     """Do a job in this process and return the state that it ended in.
 
-    `on_progress` hears of every epoch, in addition to the rows of the job. Only a process that was
+    `on_progress` hears every epoch, in addition to the rows of the job. Only a process that was
     started for this job alone (`is_own_process`) is ended by force: when the job does not stop, or
     is gone. Any other program goes on after the job.
     """
@@ -82,7 +81,7 @@ def _do(
     state, message = "cancelled", CANCELLED
     try:
         if _wait_for_turn(report, stop):
-            # torch takes seconds and memory, which a job that waits has no use for.
+            # Imported here: torch takes seconds and memory that a waiting job does not need.
             from engine.commands.work_kinds import do_work
 
             if do_work(project, report, stop.is_set, on_progress):
@@ -110,7 +109,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _wait_for_turn(report: Report, stop: threading.Event) -> bool:
-    """Whether the turn came; otherwise the job was cancelled while it waited."""
+    """Return True when it is the job's turn, False when it was cancelled while it waited."""
     waited_for = ""
     while not stop.is_set():
         if report.begin():
@@ -120,13 +119,13 @@ def _wait_for_turn(report: Report, stop: threading.Event) -> bool:
         if first and first != waited_for:
             report.progress(message=f"Waiting for job {first}.")
             waited_for = first
-        settle(report.folder)  # the job ahead may be dead, and nobody else looking
+        settle(report.folder)  # the job ahead may be dead, with nobody else to notice
         stop.wait(_TURN_SECONDS)
     return False
 
 
 def _stop(report: Report, stop: threading.Event) -> None:
-    """Stop at the next batch; reading, labeling and predicting have none, so end by force then."""
+    """Stop at the next batch. Reading and labeling have none, so they are ended by force."""
     stop.set()
 
     def end() -> None:
@@ -134,14 +133,14 @@ def _stop(report: Report, stop: threading.Event) -> None:
         try:
             report.finish("cancelled", CANCELLED)
         except Superseded:
-            return  # it stopped by itself
+            return  # it has stopped by itself
         os._exit(0)
 
     threading.Thread(target=end, daemon=True).start()
 
 
 def _leave() -> None:
-    """The project or the job is gone: nothing may be written any more."""
+    """End at once: the project or the job is gone, so nothing may be written any more."""
     os._exit(3)
 
 

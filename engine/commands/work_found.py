@@ -1,83 +1,97 @@
-"""Trained methods become predictions, with the phrases they repeat, and scores."""
+"""Predict with the trained methods of a job, name the phrases they repeat, and score them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.commands.terminal import note_all
 from engine.commands.work_setup import (
-    Labeled,
-    Work,
+    ActiveJob,
+    Entities,
+    LabeledText,
     context_folder,
-    predict_corpus,
 )
 from engine.confidence_scores import score_confidence_of_documents
 from engine.distant import dictionary_entities
-from engine.experiment import Run
-from engine.metrics import Evaluation, Scores, evaluate_documents
+from engine.experiment import Run, predict, score
+from engine.metrics import Evaluation, Scores
+from engine.notes import note_all
 from engine.predictions import write_predictions
 from engine.run_card import PREDICTIONS
 from engine.runs import load_run, write_scores
 from engine.text import EntitiesByDocument, Entity
+from engine.transformer import Stopped
 
-Found = Mapping[str, tuple[Entity, ...]]
-TRAINED = 0.95  # share of a whole job that is over when its methods are trained
+TRAINED = 0.95  # share of a whole job that is done when its methods are trained
 
 
-def predict_all(work: Work, labeled: Labeled, folders: Mapping[str, Path]) -> bool:
-    """Write what each method finds, and its scores where there is gold; False when stopped."""
-    corpus = labeled.corpus
-    matched = dictionary_entities(labeled.labels, corpus.documents)
-    gold = work.project.gold(corpus)
+def predict_all(active: ActiveJob, text: LabeledText, folders: Mapping[str, Path]) -> bool:
+    """Write what each method finds, and its scores if there is gold; return False when stopped."""
+    corpus = text.corpus
+    matched = dictionary_entities(text.labels, corpus.documents)
+    gold = active.project.gold(corpus)
     scores: dict[str, Any] = {}
     if gold is not None:
         note_all(gold.notes)
-        scores["dictionary"] = _record(evaluate_documents(corpus.documents, gold.entities, matched))
+        scores["dictionary"] = _record(score(corpus.documents, gold.entities, matched))
     for i, (method, folder) in enumerate(folders.items()):
 
         def on_share(share: float, method: str = method, before: int = i) -> None:
-            of_all = (before + share) / len(folders)
-            work.report.progress(
+            predicted = (before + share) / len(folders)
+            active.report.progress(
                 stage="predict",
                 method=method,
-                share=TRAINED + (1 - TRAINED) * of_all,
+                share=TRAINED + (1 - TRAINED) * predicted,
                 seconds_left=None,
             )
 
         on_share(0.0)
         trained = load_run(folder)
-        found = predict_corpus(work, trained, corpus, on_share, context_folder(work.project))
-        if found is None:
+        try:
+            entities = predict(
+                trained,
+                corpus.documents,
+                active.report.job.id,
+                cache=context_folder(active.project),
+                on_share=on_share,
+                should_stop=active.should_stop,
+            )
+        except Stopped:
             return False
-        write_predictions(folder / PREDICTIONS, with_phrases(found, matched))
+        write_predictions(folder / PREDICTIONS, with_phrases(entities, matched))
         if gold is not None:
-            evaluation = evaluate_documents(corpus.documents, gold.entities, found)
+            evaluation = score(corpus.documents, gold.entities, entities)
             scores[method] = _record(evaluation)
             write_scores(folder, {"train": _figures(evaluation.overall)})
-            work.report.fact("scores", scores)
+            active.report.fact("scores", scores)
             if trained.confidence is not None:
-                _score_confidence(work, labeled, gold.entities, trained)
+                _score_confidence(active, text, gold.entities, trained)
     return True
 
 
-def _score_confidence(work: Work, labeled: Labeled, gold: EntitiesByDocument, trained: Run) -> None:
-    """Write how right the confidence is that Conf-MPU was trained with."""
+def _score_confidence(
+    active: ActiveJob, text: LabeledText, gold: EntitiesByDocument, trained: Run
+) -> None:
+    """Store how right the confidence is that a run was trained with."""
     assert trained.confidence is not None
     scores = score_confidence_of_documents(
         trained.confidence.values,
-        labeled.labels.labels,
-        labeled.corpus.documents,
+        text.labels.labels,
+        text.corpus.documents,
         gold,
         threshold=trained.settings.confidence_threshold,
     )
     figures = {"unlabeled": _figures(scores.unlabeled), "all": _figures(scores.all)}
-    work.report.fact("confidence_scores", figures)
+    active.report.fact("confidence_scores", figures)
 
 
-def with_phrases(found: Found, matched: Found) -> dict[str, tuple[Entity, ...]]:
-    """Return what was found, with the phrase where a dictionary matches the very same."""
-    known = {(id, e.start, e.end, e.entity_type): e for id, of in matched.items() for e in of}
+def with_phrases(entities: Entities, matched: Entities) -> dict[str, tuple[Entity, ...]]:
+    """Return the entities, with the phrase where a dictionary matches the very same span."""
+    known = {
+        (id, match.start, match.end, match.entity_type): match
+        for id, matches in matched.items()
+        for match in matches
+    }
 
     def described(id: str, entity: Entity) -> Entity:
         match = known.get((id, entity.start, entity.end, entity.entity_type))
@@ -90,7 +104,10 @@ def with_phrases(found: Found, matched: Found) -> dict[str, tuple[Entity, ...]]:
             canonical_id=match.canonical_id,
         )
 
-    return {id: tuple(described(id, entity) for entity in of) for id, of in found.items()}
+    return {
+        id: tuple(described(id, entity) for entity in of_document)
+        for id, of_document in entities.items()
+    }
 
 
 def _record(evaluation: Evaluation) -> dict[str, Any]:

@@ -1,16 +1,17 @@
-"""Epochs that were heard of become the share that is done and the seconds that are left."""
+"""Turn the epochs reported so far into the share that is done and the seconds that are left."""
 
 from collections.abc import Hashable, Mapping
 from statistics import fmean
 from typing import Any
 
 from engine.job_plan import makespan
+from engine.methods import CONFIDENCE, TRAINING
 
 
 class Pace:
     """How far several tasks are, `workers` of them at a time.
 
-    A task is whatever the caller calls it: a method, or a cell of a curve.
+    The caller chooses what a task is: a method, or a cell of a curve.
     """
 
     def __init__(self, epochs: Mapping[Any, Mapping[str, int]], workers: int) -> None:
@@ -19,16 +20,16 @@ class Pace:
         self._seconds: dict[Hashable, list[float]] = {task: [] for task in epochs}
 
     def hear(self, task: Hashable, stage: str, number: int, seconds: float) -> None:
-        """Take note that a task has finished epoch `number` of a stage, and those before it."""
+        """Note that a task has finished epoch `number` of a stage, and those before it."""
         done = self._done[task]
-        if stage == "training" and "confidence" in done:
-            # A resumed task does not speak of the stage it had finished.
-            done["confidence"] = self._epochs[task]["confidence"]
+        if stage == TRAINING and CONFIDENCE in done:
+            # A resumed task does not report the stage that it had finished.
+            done[CONFIDENCE] = self._epochs[task][CONFIDENCE]
         done[stage] = max(done[stage], number)
         self._seconds[task].append(seconds)
 
     def finish(self, task: Hashable) -> None:
-        """Take note that a task is done, also one that was done before."""
+        """Note that a task is done, now or in an earlier process."""
         self._done[task] = dict(self._epochs[task])
 
     @property
@@ -39,7 +40,7 @@ class Pace:
     @property
     def seconds_left(self) -> float | None:
         """By the mean epoch of each task, or of all; None before the first epoch."""
-        heard = [second for of in self._seconds.values() for second in of]
+        heard = [second for seconds in self._seconds.values() for second in seconds]
         if not heard:
             return None
         left = [

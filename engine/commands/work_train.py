@@ -1,4 +1,4 @@
-"""Train jobs: text and dictionaries become one tagger a method, what each finds, and scores."""
+"""Train jobs: train each method on the project's text and dictionaries, predict and score."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from engine.commands.terminal import note_all
 from engine.commands.work_found import TRAINED, predict_all
 from engine.commands.work_pace import Pace
 from engine.commands.work_setup import (
-    Labeled,
+    ActiveJob,
+    Entities,
+    LabeledText,
     Stopwatch,
-    Work,
     context_folder,
     keep_project_context,
     read_and_label,
@@ -23,185 +23,196 @@ from engine.commands.work_setup import (
 from engine.comparison import compare
 from engine.decisions import Review
 from engine.device import choose_device, set_threads
-from engine.job_plan import Speed, epochs_of, side_by_side
+from engine.experiment import Prepared, prepare
+from engine.job_plan import Speed, side_by_side
 from engine.job_requests import ProbeRequest, TrainRequest, settings_of
 from engine.job_results import epochs, run_folder
-from engine.priors import Priors, estimate_priors, given_priors
+from engine.methods import CONFIDENCE, METHODS, TRAINING
+from engine.notes import note_all
+from engine.priors import Priors
 from engine.progress import Progress
 from engine.run_card import checkpoints, confidence_files, has_card, read_card
 from engine.speed import measure_speeds
 from engine.text import Document, Entity
 from engine.training import stored_history
-from engine.training_data import (
-    TrainingData,
-    check_data,
-    complete_labels,
-    data_warnings,
-    make_training_data,
-)
+from engine.training_data import TrainingData, complete_labels, make_training_data
 
-Found = Mapping[str, tuple[Entity, ...]]
-_PREPARED = 0.03  # share of a whole job that goes before training
+_PREPARED = 0.03  # share of a whole job that is done before training
 _BINS = 40  # of the confidence histogram
 
 
-def train_job(work: Work, request: TrainRequest) -> bool:
-    """Train, predict and score; False when stopped on the way."""
+def train_job(active: ActiveJob, request: TrainRequest) -> bool:
+    """Train, predict and score; return False when stopped on the way."""
     watch = Stopwatch()
     settings = settings_of(request)
-    labeled = read_and_label(work)
-    data = _training_data(work, request, labeled)
-    data = replace(data, cache=context_folder(work.project))
-    priors = _priors(work, request, data)
-    notes = [*priors.notes, *data_warnings(data, settings)]
-    work.report.fact("notes", notes)
-    note_all(notes)
-    if not keep_project_context(work, data.sentences, settings):
+    text = read_and_label(active)
+    prepared = _prepare(active, request, text)
+    data = replace(prepared.data, cache=context_folder(active.project))
+    active.report.fact("notes", list(prepared.notes))
+    note_all(prepared.notes)
+    if not keep_project_context(active, data.sentences, settings):
         return False
     device = choose_device().type
-    prepared = Speed("", "prepare", labeled.tokens / watch.seconds)
-    _recall_epochs(work, request, data)
-    listener = _Listener(work, request, data, device)
-    work.report.progress(stage="training", share=_PREPARED)
+    preparing = Speed("", "prepare", text.tokens / watch.seconds)
+    _recall_epochs(active, request, data)
+    listener = _Listener(active, request, data, device)
+    active.report.progress(stage="training", share=_PREPARED)
     folders = compare(
         data,
-        priors.values,
+        prepared.priors.values,
         settings,
         request.methods,
-        work.report.job.folder,
-        dictionaries=labeled.dictionaries,
-        gold_labels=_gold_labels(work, request, labeled),
+        active.report.job.folder,
+        dictionaries=text.dictionaries,
+        gold_labels=_gold_labels(active, request, text),
         workers=side_by_side(len(request.methods), device),
         on_progress=listener,
-        should_stop=work.should_stop,
+        should_stop=active.should_stop,
     )
-    if work.should_stop():
+    if active.should_stop():
         return False
-    _complete_records(work, request, data)
+    _complete_records(active, request, data)
     watch = Stopwatch()
-    if not predict_all(work, labeled, folders):
+    if not predict_all(active, text, folders):
         return False
-    predicted = Speed("", "predict", labeled.tokens * len(folders) / watch.seconds)
-    write_speeds(work, settings, device, [prepared, *_epoch_speeds(work), predicted])
+    predicting = Speed("", "predict", text.tokens * len(folders) / watch.seconds)
+    write_speeds(active, settings, device, [preparing, *_epoch_speeds(active), predicting])
     return True
 
 
-def probe_job(work: Work, request: ProbeRequest) -> bool:
+def probe_job(active: ActiveJob, request: ProbeRequest) -> bool:
     """Measure the speed of each method on a few batches."""
-    labeled = read_and_label(work)
-    job, settings = work.report.job, settings_of(request)
+    text = read_and_label(active)
+    job, settings = active.report.job, settings_of(request)
     data = make_training_data(
-        labeled.corpus.documents, labeled.dictionaries, labeled.labels, job.match_preset
+        text.corpus.documents, text.dictionaries, text.labels, job.match_preset
     )
     device = choose_device().type
     if side_by_side(len(request.methods), device) > 1:
-        set_threads(1)  # as in the training that is timed
-    work.report.progress(stage="training", share=0.2)
+        set_threads(1)  # as in the training that the probe is for
+    active.report.progress(stage="training", share=0.2)
     speeds = measure_speeds(data, settings, request.methods)
-    write_speeds(work, settings, device, [Speed(*key, value) for key, value in speeds.items()])
+    write_speeds(active, settings, device, [Speed(*key, value) for key, value in speeds.items()])
     return True
 
 
 # ---- before training ------------------------------------------------------------------------
 
 
-def _training_data(work: Work, request: TrainRequest, labeled: Labeled) -> TrainingData:
-    documents = labeled.corpus.documents
-    review = _review(work, documents) if request.use_decisions else Review({}, {})
-    return make_training_data(
+def _prepare(active: ActiveJob, request: TrainRequest, text: LabeledText) -> Prepared:
+    """Return what the methods learn from; a resumed job keeps its decisions and priors."""
+    documents = text.corpus.documents
+    review = _review(active, documents) if request.use_decisions else Review({}, {})
+    active.report.progress(stage="priors", share=_PREPARED / 2)
+    known = _known_priors(active)
+    prepared = prepare(
         documents,
-        labeled.dictionaries,
-        labeled.labels,
-        work.report.job.match_preset,
+        text.dictionaries,
+        match=active.report.job.match_preset,
+        settings=settings_of(request),
+        labels=text.labels,
         accepted=review.accepted,
         rejected=review.rejected,
+        priors=request.priors if known is None else known,
     )
+    if known is None:
+        _store_priors(active, prepared.priors)
+    return prepared
 
 
-def _review(work: Work, documents: tuple[Document, ...]) -> Review:
-    """The decisions as they were when the job began first; later ones would undo its epochs."""
-    known = work.report.known("decisions")
+def _review(active: ActiveJob, documents: tuple[Document, ...]) -> Review:
+    """The decisions as they were when the job first began; later ones would undo its epochs."""
+    known = active.report.known("decisions")
     if known is not None:
         return Review(*(_entities(known[name]) for name in ("accepted", "rejected")))
-    review = work.project.review_effect(documents)
-    work.report.fact(
+    review = active.project.review_effect(documents)
+    active.report.fact(
         "decisions", {"accepted": _places(review.accepted), "rejected": _places(review.rejected)}
     )
     return review
 
 
-def _places(entities: Found) -> dict[str, list[tuple[int, int, str]]]:
-    return {id: [(e.start, e.end, e.entity_type) for e in of] for id, of in entities.items()}
+_Places = Mapping[str, list[tuple[int, int, str]]]  # start, end and type, by document id
 
 
-def _entities(places: Mapping[str, list[tuple[int, int, str]]]) -> Found:
-    return {id: tuple(Entity(*place, method="review") for place in of) for id, of in places.items()}
+def _places(entities: Entities) -> _Places:
+    return {
+        id: [(entity.start, entity.end, entity.entity_type) for entity in of_document]
+        for id, of_document in entities.items()
+    }
+
+
+def _entities(places: _Places) -> Entities:
+    return {
+        id: tuple(Entity(*place, method="review") for place in of_document)
+        for id, of_document in places.items()
+    }
 
 
 def _gold_labels(
-    work: Work, request: TrainRequest, labeled: Labeled
+    active: ActiveJob, request: TrainRequest, text: LabeledText
 ) -> npt.NDArray[np.int16] | None:
-    """What the upper reference learns from, when it is asked for; gold scores the others only."""
-    if "supervised" not in request.methods:
+    """The labels that the upper reference learns from; None when it is not asked for."""
+    if not any(METHODS[method].needs_gold for method in request.methods):
         return None
-    gold = work.project.gold(labeled.corpus)
-    documents, types = labeled.corpus.documents, labeled.labels.types
+    gold = active.project.gold(text.corpus)
+    documents, types = text.corpus.documents, text.labels.types
     return None if gold is None else complete_labels(documents, gold.entities, types)
 
 
-def _priors(work: Work, request: TrainRequest, data: TrainingData) -> Priors:
-    work.report.progress(stage="priors", share=_PREPARED / 2)
-    if (known := work.report.known("all_priors")) is not None:
-        return Priors(**{**known, "values": np.array(known["values"])})
-    if request.priors is not None:
-        priors = given_priors(request.priors, data.types, labels=data.labels)
-    else:
-        priors = estimate_priors(data.sentences, data.labels, data.types, seed=request.seed)
-    check_data(data, priors.values)
-    # All of them, to the last bit: estimating takes long, and checkpoints hold for these only.
-    work.report.fact("all_priors", {**asdict(priors), "values": priors.values.tolist()})
+def _known_priors(active: ActiveJob) -> Priors | None:
+    """The priors that the job has stored: estimating takes long, and checkpoints need the same."""
+    known = active.report.known("all_priors")
+    return None if known is None else Priors(**{**known, "values": np.array(known["values"])})
+
+
+def _store_priors(active: ActiveJob, priors: Priors) -> None:
+    """Store the priors, to the last bit, for a resumed job, and as rows to show."""
+    active.report.fact("all_priors", {**asdict(priors), "values": priors.values.tolist()})
     rows = zip(priors.types, priors.values[1:], priors.source, priors.labeled_share, strict=True)
-    work.report.fact(
+    active.report.fact(
         "priors",
         [
             {"entity_type": name, "value": float(value), "source": source, "labeled_share": share}
             for name, value, source, share in rows
         ],
     )
-    return priors
 
 
 # ---- while training -------------------------------------------------------------------------
 
 
 class _Listener:
-    """Writes every epoch down, and what the confidence looks like once it is known."""
+    """Stores every epoch, and the histogram of the confidence as soon as it is known."""
 
-    def __init__(self, work: Work, request: TrainRequest, data: TrainingData, device: str) -> None:
-        self._work, self._data = work, data
+    def __init__(
+        self, active: ActiveJob, request: TrainRequest, data: TrainingData, device: str
+    ) -> None:
+        self._active, self._data = active, data
         settings, methods = settings_of(request), request.methods
-        plan = {method: epochs_of(method, settings, len(data.types)) for method in methods}
+        plan = {method: METHODS[method].epochs(settings, len(data.types)) for method in methods}
         self._pace = Pace(plan, side_by_side(len(methods), device))
         for method in methods:
-            if has_card(run_folder(work.report.job, method)):
+            if has_card(run_folder(active.report.job, method)):
                 self._pace.finish(method)
         self._is_drawn = False
 
     def __call__(self, progress: Progress) -> None:
         epoch = progress.epoch
         self._pace.hear(progress.method, progress.stage, epoch.number, epoch.seconds)
-        if progress.stage == "training" and progress.method == "conf_mpu" and not self._is_drawn:
+        needs_confidence = METHODS[progress.method].needs_confidence
+        if progress.stage == TRAINING and needs_confidence and not self._is_drawn:
             self._is_drawn = True
-            folder = run_folder(self._work.report.job, "conf_mpu")
-            draw_confidence(self._work, self._data, confidence_files(folder))
-        self._work.report.epochs(
+            folder = run_folder(self._active.report.job, progress.method)
+            draw_confidence(self._active, self._data, confidence_files(folder))
+        self._active.report.epochs(
             [_row(progress.method, progress.stage, progress.epochs, asdict(epoch))],
             stage=progress.stage,
             method=progress.method,
             share=_PREPARED + (TRAINED - _PREPARED) * self._pace.share,
             seconds_left=self._pace.seconds_left,
         )
-        self._work.on_progress(progress)
+        self._active.on_progress(progress)
 
 
 def _row(method: str, stage: str, epochs: int, epoch: dict[str, Any]) -> dict[str, Any]:
@@ -209,11 +220,11 @@ def _row(method: str, stage: str, epochs: int, epoch: dict[str, Any]) -> dict[st
     return {"method": method, "stage": stage, "epoch": number, "epochs": epochs, **epoch}
 
 
-def draw_confidence(work: Work, data: TrainingData, paths: Any) -> None:
-    """Write the histogram of the confidences in the first of the files that is there."""
+def draw_confidence(active: ActiveJob, data: TrainingData, paths: Any) -> None:
+    """Store the histogram of the confidences in the first of the files."""
     for path in paths:
         values = np.load(path, allow_pickle=False)
-        work.report.fact("confidence_histogram", confidence_bins(values, data.labels))
+        active.report.fact("confidence_histogram", confidence_bins(values, data.labels))
         return
 
 
@@ -236,38 +247,38 @@ def confidence_bins(
     ]
 
 
-def _recall_epochs(work: Work, request: TrainRequest, data: TrainingData) -> None:
-    """Write down what a kill kept from it: a checkpoint is stored before its epoch is heard of."""
+def _recall_epochs(active: ActiveJob, request: TrainRequest, data: TrainingData) -> None:
+    """Store epochs that a killed job missed: a checkpoint is written before its epoch is heard."""
     settings = settings_of(request)
     for method in request.methods:
-        totals = epochs_of(method, settings, len(data.types))
-        per_tagger = {"confidence": settings.confidence_epochs, "training": settings.epochs}
-        for kept in checkpoints(run_folder(work.report.job, method)):
+        totals = METHODS[method].epochs(settings, len(data.types))
+        per_tagger = {CONFIDENCE: settings.confidence_epochs, TRAINING: settings.epochs}
+        for kept in checkpoints(run_folder(active.report.job, method)):
             before = per_tagger[kept.stage] * kept.tagger  # numbers count through all taggers
-            work.report.epochs(
+            active.report.epochs(
                 _row(method, kept.stage, totals[kept.stage], asdict(epoch) | {"number": before + i})
                 for i, epoch in enumerate(stored_history(kept.path), start=1)
             )
 
 
-def _complete_records(work: Work, request: TrainRequest, data: TrainingData) -> None:
-    """Write down what a kill kept from it just before the end: the run's card has all epochs."""
+def _complete_records(active: ActiveJob, request: TrainRequest, data: TrainingData) -> None:
+    """Store epochs that a job killed just before its end missed: the run's card has them all."""
     for method in request.methods:
-        card = read_card(run_folder(work.report.job, method))
-        histories = {"confidence": card.confidence_histories, "training": (card.history,)}
+        card = read_card(run_folder(active.report.job, method))
+        histories = {CONFIDENCE: card.confidence_histories, TRAINING: (card.history,)}
         for stage, taggers in histories.items():
             history = list(chain.from_iterable(taggers))
-            work.report.epochs(
+            active.report.epochs(
                 _row(method, stage, len(history), {**epoch, "number": number})
                 for number, epoch in enumerate(history, start=1)
             )
-    if work.report.known("confidence_histogram") is None:
-        folder = run_folder(work.report.job, "conf_mpu")
-        draw_confidence(work, data, confidence_files(folder))
+        if METHODS[method].needs_confidence and active.report.known("confidence_histogram") is None:
+            folder = run_folder(active.report.job, method)
+            draw_confidence(active, data, confidence_files(folder))
 
 
-def _epoch_speeds(work: Work) -> list[Speed]:
+def _epoch_speeds(active: ActiveJob) -> list[Speed]:
     """The usual speed of each stage: the median, since the first epochs are slower."""
-    table = epochs(work.project, work.report.job.id)
+    table = epochs(active.project, active.report.job.id)
     medians = table.groupby(["method", "stage"])["tokens_per_second"].median().reset_index()
     return [Speed(*row) for row in medians.itertuples(index=False, name=None)]

@@ -22,7 +22,7 @@ from engine.formats.entities_csv import whole_number
 from engine.formats.plain_text import parse_lines
 from engine.formats.tagging import FitCounts, check_tag, fit
 from engine.formats.text_table import GuardedTable, row_writer
-from engine.settings import ReadOptions
+from engine.settings import METHODS, ReadOptions
 from engine.text import (
     Document,
     Entity,
@@ -37,7 +37,7 @@ from engine.text_files import Text
 
 _COLUMNS = ("doc_id", "sent_id", "token_id", "token", "start", "end")
 _NEEDED = ("doc_id", "sent_id", "token", "start", "end")
-_METHODS = ("dictionary", "mpn", "mpu", "conf_mpu", "gold", "review")
+_METHODS = ("dictionary", *METHODS, "gold", "review")
 _LARGEST_GAP = 100_000  # characters without a token; more is an error that would fill the memory
 
 

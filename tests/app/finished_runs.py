@@ -1,5 +1,6 @@
 """Make projects with a finished run without training: write what a job would have written."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 from engine import jobs

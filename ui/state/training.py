@@ -13,6 +13,7 @@ from engine import InputError, jobs
 from engine.job_plan import measured_speeds, side_by_side
 from engine.job_requests import TrainRequest, request_from, settings_of
 from engine.job_store import fact_of, reading_jobs
+from engine.methods import METHODS
 from engine.preflight import (
     TrainingWork,
     check_labels,
@@ -176,7 +177,7 @@ def history(project: Project, found: Sequence[jobs.Job]) -> pd.DataFrame:
                 "preset": str(job.request["preset"]).capitalize(),
                 "methods": list(job.request["methods"]),
                 "dictionaries": job.dictionary_version,
-                **{f"f1_{method}": f1.get(method) for method in ("mpn", "mpu", "conf_mpu")},
+                **{f"f1_{method}": f1.get(method) for method in METHODS},
                 "seconds": seconds(job),
             }
         )

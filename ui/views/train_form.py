@@ -8,10 +8,10 @@ import streamlit as st
 
 from engine import InputError
 from engine.job_requests import TrainRequest, settings_of
+from engine.methods import METHODS
 from engine.project import Project
 from engine.settings import (
     DEFAULT_TRAINING_PRESET,
-    METHODS,
     TRAINING_PRESETS,
     Settings,
     training_settings,
@@ -20,14 +20,6 @@ from ui import parts
 from ui.palette import type_colors
 from ui.state import training as state
 
-METHOD_HELP = {
-    "mpn": "Takes every unlabeled token for a non-entity. The simplest: it learns to repeat the "
-    "dictionaries, and what they miss stays missed.",
-    "mpu": "Takes unlabeled tokens for a mixture: as many of them are entities as the priors say. "
-    "Finds more than the dictionaries do.",
-    "conf_mpu": "First learns how likely each token is part of an entity, then leaves the likely "
-    "ones out of the non-entities. The paper's method; it trains two taggers.",
-}
 PRESET_HELP = {
     "quick": "A first look. The methods differ already; scores are not the best possible.",
     "balanced": "A good result in reasonable time.",
@@ -68,9 +60,8 @@ def show(project: Project) -> tuple[TrainRequest, str]:
     base = training_settings(preset, str(encoder))
     with st.expander("Advanced", key="train_advanced"):
         priors, problem = show_priors(project)
-        changes, seed = show_settings(
-            base, f"{preset}_{encoder}", has_confidence="conf_mpu" in methods
-        )
+        has_confidence = any(METHODS[method].needs_confidence for method in methods)
+        changes, seed = show_settings(base, f"{preset}_{encoder}", has_confidence=has_confidence)
         st.caption(parts.plain(state.device_line(project, base)))
     request = TrainRequest(
         methods, preset, str(encoder), changes, seed, priors, use_decisions=use_decisions
@@ -90,20 +81,22 @@ def _problem(request: TrainRequest) -> str:
 
 
 def show_methods() -> tuple[str, ...]:
-    """Draw a checkbox a method, with its sentence under it."""
+    """Draw a checkbox per method, with its help under it."""
     st.html('<div class="gl-label">Methods</div>')
     chosen = []
-    for method in METHODS:
+    for method in METHODS.values():
+        if not method.is_offered_first:
+            continue
         with st.container(gap=None):
             is_chosen = st.checkbox(
-                parts.METHOD_NAMES[method],
+                method.title,
                 value=True,
-                key=f"train_method_{method}",
+                key=f"train_method_{method.name}",
                 persist_state="session",
             )
-            st.html(f'<div class="gl-choice">{METHOD_HELP[method]}</div>')
+            st.html(f'<div class="gl-choice">{method.help}</div>')
         if is_chosen:
-            chosen.append(method)
+            chosen.append(method.name)
     return tuple(chosen)
 
 

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import jobs
+from engine.methods import METHODS
 from engine.project import Project
 from ui import parts
 from ui.state import current
@@ -79,7 +80,7 @@ def show_runs(project: Project, found: list[jobs.Job]) -> None:
         "methods": "Methods",
         "dictionaries": "Dictionaries",
     }
-    for method in ("mpn", "mpu", "conf_mpu"):
+    for method in METHODS:
         column = f"f1_{method}"
         table[column] = table[column].astype(float)
         if table[column].notna().any():

@@ -5,6 +5,7 @@ import streamlit as st
 
 from engine import jobs
 from engine.job_requests import QUEUED_KINDS
+from engine.methods import METHODS
 from engine.project import Project
 from ui import charts_training as charts
 from ui import live, parts
@@ -275,7 +276,7 @@ def confidence_line(scores: dict[str, float | None]) -> str:
 
 def show_confidence(project: Project, job: jobs.Job, epochs: pd.DataFrame, key: str) -> None:
     """Draw how sure the first tagger of Conf-MPU is, and how it came to be."""
-    if "conf_mpu" not in job.request["methods"]:
+    if not any(METHODS[method].needs_confidence for method in job.request["methods"]):
         st.caption("Only Conf-MPU learns a confidence, and it is not part of this run.")
         return
     histogram = jobs.confidence_histogram(project, job.id)

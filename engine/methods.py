@@ -1,0 +1,114 @@
+"""What is known about each training method, in one record per method; no torch in here.
+
+To add a method, name it in `settings`, describe it here and give it a risk in `experiment.RISKS`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.settings import METHODS as OFFERED_FIRST
+from engine.settings import Settings
+
+CONFIDENCE, TRAINING = "confidence", "training"  # the stages of a run
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """The facts about one training method."""
+
+    name: str  # as in settings, folder names and files
+    title: str  # as people see it
+    help: str  # what it makes of unlabeled tokens, and what to expect
+    stages: tuple[str, ...] = (TRAINING,)
+    has_tagger_per_type: bool = False  # one binary tagger per type, or one tagger for all types
+    needs_gold: bool = False  # learns from human labels: an upper reference, not a way to label
+    tagger_epochs: Callable[[Settings], int] = lambda settings: settings.epochs  # of one tagger
+
+    @property
+    def needs_confidence(self) -> bool:
+        return CONFIDENCE in self.stages
+
+    @property
+    def is_offered_first(self) -> bool:
+        """Whether the app offers the method at once; the rest are "other methods"."""
+        return self.name in OFFERED_FIRST
+
+    def taggers(self, types: int) -> int:
+        """Return how many taggers the training stage has for this number of entity types."""
+        return types if self.has_tagger_per_type else 1
+
+    def classes(self, types: int) -> int:
+        """Return how many classes each tagger tells apart, non-entity included."""
+        return 2 if self.has_tagger_per_type else types + 1
+
+    def epochs(self, settings: Settings, types: int = 1) -> dict[str, int]:
+        """Return the number of epochs of each stage, all its taggers together.
+
+        >>> five_folds = Settings(epochs=40, confidence_epochs=30, confidence_folds=5)
+        >>> METHODS["conf_mpu"].epochs(five_folds)
+        {'confidence': 150, 'training': 40}
+        >>> METHODS["bnpu"].epochs(Settings(epochs=40), types=2)
+        {'training': 80}
+        """
+        scorers = settings.confidence_seeds * max(1, settings.confidence_folds)
+        epochs = {
+            CONFIDENCE: settings.confidence_epochs * scorers,
+            TRAINING: self.tagger_epochs(settings) * self.taggers(types),
+        }
+        return {stage: epochs[stage] for stage in self.stages}
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "mpn",
+            "MPN",
+            "Takes every unlabeled token for a non-entity. The simplest: it learns to repeat the "
+            "dictionaries, and what they miss stays missed.",
+        ),
+        Method(
+            "mpu",
+            "MPU",
+            "Takes unlabeled tokens for a mixture: as many of them are entities as the priors say. "
+            "Finds more than the dictionaries do.",
+        ),
+        Method(
+            "conf_mpu",
+            "Conf-MPU",
+            "First learns how likely each token is part of an entity, then leaves the likely "
+            "ones out of the non-entities. The paper's method; it trains two taggers.",
+            stages=(CONFIDENCE, TRAINING),
+        ),
+        Method(
+            "bnpu",
+            "BNPU",
+            "Trains one tagger per type against everything else, as MPU would, and takes the type "
+            "with the highest probability. Takes longer the more types there are.",
+            has_tagger_per_type=True,
+        ),
+        Method(
+            "early_stopped",
+            "Early-stopped MPN",
+            "Trains like MPN, but stops after a tenth of the epochs, before it has learned the "
+            "missing labels by heart.",
+            tagger_epochs=lambda settings: max(1, settings.epochs // 10),
+        ),
+        Method(
+            "supervised",
+            "supervised, on this gold",
+            "Learns from human labels instead of the dictionaries: how good the tagger could be "
+            "if everything was annotated.",
+            needs_gold=True,
+        ),
+    )
+}
+
+
+def title_of(name: str) -> str:
+    """Return the title of a method; other sources of entities go by their name.
+
+    >>> title_of("conf_mpu"), title_of("dictionary")
+    ('Conf-MPU', 'dictionary')
+    """
+    return METHODS[name].title if name in METHODS else name
