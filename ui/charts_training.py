@@ -38,6 +38,8 @@ def epochs_figure(
     last = max(int(epochs["epochs"].max()), 2) if len(epochs) else 2
     # Show all epochs from the start, so that the lines grow and the axis stays the same.
     figure.update_xaxes(title="Epoch", range=[1, last], nticks=8, tickformat="d", showgrid=False)
+    if last <= 8:
+        figure.update_xaxes(dtick=1)  # otherwise plotly labels 1.2 and 1.4 as "1"
     figure.update_yaxes(title=title, nticks=5, range=y_range)
     if percent:
         figure.update_yaxes(range=[0, 103])

@@ -24,6 +24,12 @@ METHOD_NAMES = {
     "gold": "Gold",
     "review": "Reviewed",
 }
+JOB_NAMES = {
+    "train": "Training",
+    "curve": "Coverage curves",
+    "predict": "Prediction",
+    "probe": "Measuring the speed",
+}
 _ICONS = {
     "success": ":material/check_circle:",
     "info": ":material/info:",

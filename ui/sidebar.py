@@ -13,13 +13,7 @@ from engine.workspace import ProjectSummary, list_projects
 from ui import live, parts
 from ui.state import current, findings
 
-# The title of each kind of job, and the page that shows it.
-KINDS = {
-    "train": ("Training", "train"),
-    "curve": ("Coverage curves", "curves"),
-    "predict": ("Prediction", "predict"),
-    "probe": ("Measuring the speed", "train"),
-}
+PAGE_BY_KIND = {"train": "train", "curve": "curves", "predict": "predict", "probe": "train"}
 
 
 def show(groups: Mapping[str, Sequence[Any]]) -> None:
@@ -88,12 +82,13 @@ def _active_id(project: Project) -> str | None:
 
 def show_strip(project: Project, job: Job) -> None:
     """Draw the job's progress, with Cancel and a link to its page."""
-    name, page = KINDS[job.kind]
+
     with st.container(border=True, gap="small"):
+        name = parts.JOB_NAMES[job.kind]
         st.html(f'<div class="gl-job"><b>{name}</b><br>{escape(progress(job))}</div>')
         st.progress(min(max(job.share, 0.0), 1.0))
         with st.container(horizontal=True, vertical_alignment="center"):
-            parts.page_link("Open", page)
+            parts.page_link("Open", PAGE_BY_KIND[job.kind])
             st.button(
                 "Cancel",
                 key=f"job_cancel_{job.id}",

@@ -359,7 +359,7 @@ def test_options_that_differ_between_two_runs_are_listed(project):
 def test_two_sets_without_gold_have_no_scores_to_compare(project):
     page = show(project, "Two runs")
     assert page.info[-1].value == "Without gold there are no scores to compare."
-    assert "The settings are the same." in captions(page)
+    assert "The settings that both have are the same." in captions(page)
 
 
 def test_the_command_trains_the_same_methods(project):

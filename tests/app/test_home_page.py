@@ -45,7 +45,7 @@ def test_page_explains_itself_and_lists_the_projects(project):
     for step in ("Dictionary", "Distant labels", "PU learning", "Entities"):
         assert f"<b>{step}</b>" in shown(page)
     assert "Case reports" in shown(page)
-    assert "0 sentences · 0 dictionaries · last run: none" in shown(page)
+    assert "0 sentences · 0 dictionaries · last job: none" in shown(page)
     assert "793 sentences · 2 dictionaries" in shown(page)  # the sample
 
 

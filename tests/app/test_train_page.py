@@ -274,7 +274,7 @@ def test_a_run_in_progress_is_shown_with_its_stages_and_curves():
     report_epochs(report, "mpn", count=3)
     report_epochs(report, "conf_mpu", "confidence", count=8, total=8)
     page = show(project)
-    assert progress(page).startswith("25 % · Conf-MPU: learning how likely each token is an entity")
+    assert progress(page).startswith("25 % · Conf-MPU: training the confidence tagger")
     assert progress(page).endswith("so far · about 42 s left")
     assert "You can close this page" in captions(page)
     stages = texts(page).partition('<ol class="gl-stages">')[2].partition("</ol>")[0]

@@ -126,7 +126,7 @@ def show_options(project: Project, two: Sequence[state.ComparedSet]) -> None:
         if name in sides[1] and sides[0][name] != sides[1][name]
     ]
     if not rows:
-        st.caption("The settings are the same.")
+        st.caption("The settings that both have are the same.")
         return
     headings = {"option": "Setting", "before": two[0].name, "after": two[1].name}
     parts.show_table(pd.DataFrame(rows), headings, "table_options")

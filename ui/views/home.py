@@ -25,12 +25,7 @@ from ui.state import current
 
 PAGE_SIZE = 20
 SAMPLE = "sample"
-JOB_NAMES = {
-    "train": "training",
-    "curve": "coverage curves",
-    "predict": "prediction",
-    "probe": "measuring the speed",
-}
+
 EXPLANATION = (
     "Bring text and dictionaries of your field: lists of phrases, each with its type.",
     "Glossa marks these phrases in the text, and shows how much they cover and how often they are "
@@ -148,7 +143,7 @@ def project_html(summary: ProjectSummary) -> str:
             (
                 parts.plural(summary.sentences, "sentence"),
                 parts.plural(summary.dictionaries, "dictionary"),
-                f"last run: {run_name(summary.last_job)}",
+                f"last job: {job_name(summary.last_job)}",
                 parts.size(summary.bytes),
                 f"changed {parts.ago(summary.modified)}",
             )
@@ -159,14 +154,14 @@ def project_html(summary: ProjectSummary) -> str:
     )
 
 
-def run_name(last_job: str) -> str:
+def job_name(last_job: str) -> str:
     """Return the kind and state of a job in words.
 
-    >>> run_name("predict done"), run_name("")
+    >>> job_name("predict done"), job_name("")
     ('prediction, done', 'none')
     """
     kind, _, state = last_job.partition(" ")
-    return f"{JOB_NAMES.get(kind, kind)}, {state}" if kind else "none"
+    return f"{parts.JOB_NAMES.get(kind, kind).lower()}, {state}" if kind else "none"
 
 
 def show_rename(summary: ProjectSummary) -> None:

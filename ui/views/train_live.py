@@ -213,7 +213,7 @@ def show_curves(project: Project, job: jobs.Job, key: str) -> None:
     """Draw the curves of a run, the confidence of its tokens and its log, one tab each."""
     epochs = jobs.epochs(project, job.id)
     risk_tab, parts_tab, bound_tab, confidence_tab, log_tab = st.tabs(
-        ["Risk", "Parts", "Bound", "Confidence", "Log"], key=f"run_tabs_{key}"
+        ["Risk", "Risk parts", "Bound", "Confidence", "Log"], key=f"run_tabs_{key}"
     )
     training = epochs[epochs["stage"] == "training"]
     with risk_tab:
