@@ -64,20 +64,20 @@ METHODS: dict[str, Method] = {
         Method(
             "mpn",
             "MPN",
-            "Takes every unlabeled token for a non-entity. The simplest: it learns to repeat the "
-            "dictionaries, and what they miss stays missed.",
+            "Treats every unlabeled token as a non-entity. The simplest method: it learns to repeat "
+            "the dictionaries, and misses what they miss.",
         ),
         Method(
             "mpu",
             "MPU",
-            "Takes unlabeled tokens for a mixture: as many of them are entities as the priors say. "
+            "Treats unlabeled tokens as a mixture: the priors say how many of them are entities. "
             "Finds more than the dictionaries do.",
         ),
         Method(
             "conf_mpu",
             "Conf-MPU",
-            "First learns how likely each token is part of an entity, then leaves the likely "
-            "ones out of the non-entities. The paper's method; it trains two taggers.",
+            "First learns how likely each token is part of an entity, then no longer counts the "
+            "likely ones as non-entities. The paper's method; it trains two taggers.",
             stages=(CONFIDENCE, TRAINING),
         ),
         Method(

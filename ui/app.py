@@ -1,4 +1,4 @@
-"""The app: page set-up, sidebar, and the ten pages in the order of the data path."""
+"""The app: page setup, the sidebar, and the ten pages in the order of the data path."""
 
 import logging
 import sys
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # streamlit adds ui/, not the root
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # Streamlit adds ui/, not the root
 
 import streamlit as st
 
@@ -38,7 +38,7 @@ ICON = (
 
 
 class PageInfo(NamedTuple):
-    """A page: its name in the address, its title, its icon."""
+    """A page: its name in the address, its title and its icon."""
 
     name: str
     title: str
@@ -83,8 +83,10 @@ def main() -> None:
     st.html(STYLE)
     st.html(PAGE_STYLE)
     groups = {group: [make_page(info) for info in infos] for group, infos in GROUPS.items()}
-    current.remember_pages({page.url_path or "home": page for of in groups.values() for page in of})
-    # Hidden, and drawn by the sidebar: links of our own keep the project in the address.
+    current.remember_pages(
+        {page.url_path or "home": page for pages in groups.values() for page in pages}
+    )
+    # Streamlit's own menu is hidden: the sidebar draws links that keep the project in the address.
     page = st.navigation(groups, position="hidden")
     with safe_page():
         sidebar.show(groups)
@@ -92,7 +94,7 @@ def main() -> None:
 
 
 def make_page(info: PageInfo) -> st.Page:
-    """Return the page as Streamlit takes it."""
+    """Return the page as a Streamlit page."""
     return st.Page(
         drawer(info.name),
         title=info.title,
@@ -103,7 +105,7 @@ def make_page(info: PageInfo) -> st.Page:
 
 
 def drawer(name: str) -> Callable[[], None]:
-    """Return what draws the page: the view's `show`, given the open project."""
+    """Return the function that draws the page: the view's `show` with the open project."""
 
     def draw() -> None:
         with safe_page():
@@ -117,7 +119,7 @@ def drawer(name: str) -> Callable[[], None]:
 
 
 def close_unknown() -> None:
-    """Take a project that is not there out of the address, and say so."""
+    """Remove a project that does not exist from the address, and tell the user."""
     try:
         current.current_project()
     except InputError as error:
@@ -126,7 +128,7 @@ def close_unknown() -> None:
 
 
 def opened() -> Project | None:
-    """Return the open project, or say that there is none."""
+    """Return the open project, or tell the user that there is none."""
     try:
         project = current.current_project()
     except InputError as error:
@@ -135,14 +137,14 @@ def opened() -> Project | None:
         return None
     if project is None:
         parts.empty_state(
-            "No project is open. Choose or make one first.", "See all projects", "home"
+            "No project is open. Choose or create one first.", "See all projects", "home"
         )
     return project
 
 
 @contextmanager
 def safe_page() -> Iterator[None]:
-    """Turn what goes wrong into a sentence; a traceback goes to the server's log only."""
+    """Show errors as a sentence; the traceback goes only to the server's log."""
     try:
         yield
     except InputError as error:
@@ -150,8 +152,8 @@ def safe_page() -> Iterator[None]:
     except Exception:
         logging.getLogger("glossa").exception("the page could not be drawn")
         st.error(
-            "Something went wrong here, and it is not your file's fault. Reload the page to try "
-            "again; the details are in the server's log.",
+            "Something went wrong, and your files are not the cause. Reload the page to try "
+            "again. The details are in the server's log.",
             icon=":material/error:",
         )
 

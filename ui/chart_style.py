@@ -1,4 +1,4 @@
-"""The frame of every figure: quiet axes and text that sit on a light or a dark page alike."""
+"""The common style of all charts: axes and text that can be read on a light and a dark page."""
 
 from collections.abc import Iterable
 from html import escape
@@ -9,12 +9,12 @@ import plotly.graph_objects as go
 TEXT = "#7b8794"  # readable on both backgrounds
 GRID = "rgba(128, 140, 150, 0.22)"
 BARS = "#7b8794"  # neither a type's color nor a method's
-CONFIG = {"displayModeBar": False}  # of st.plotly_chart: no buttons over the figure
+CONFIG = {"displayModeBar": False}  # for st.plotly_chart: no buttons over the chart
 _LONGEST_NAME = 40
 
 
 def framed(traces: Any | Iterable[Any], *, height: int) -> go.Figure:
-    """Return a figure of these traces without title, legend or background."""
+    """Return a chart of these traces without title, legend or background."""
     figure = go.Figure(traces)
     figure.update_layout(
         height=height,
@@ -38,7 +38,7 @@ def framed(traces: Any | Iterable[Any], *, height: int) -> go.Figure:
 
 
 def shown(name: str) -> str:
-    """Return the name, not too long; plotly would read markup in it, so that is escaped.
+    """Return the name, shortened if needed, and escaped because plotly reads markup in it.
 
     >>> shown("<b>gout")
     '&lt;b&gt;gout'

@@ -1,4 +1,4 @@
-"""Scores of predicted entities become figures: how they are spread, and how far to trust them."""
+"""Charts of entity scores: their distribution, and how far they can be trusted."""
 
 from collections.abc import Mapping
 
@@ -9,26 +9,26 @@ from plotly.subplots import make_subplots
 from ui.chart_labels import EndLabel, add_end_labels
 from ui.chart_style import BARS, TEXT, framed, shown
 
-FEWEST_ENTITIES = 10  # in a stretch of scores, to say how many are right
+FEWEST_ENTITIES = 10  # in a range of scores; with fewer, the share of correct ones says little
 _PANEL = 118  # pixels
 
 
 def histogram_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
-    """Return how many entities have which score, a panel a method; with gold, right and wrong.
+    """Return the number of entities by score, one panel per method; with gold, correct and wrong.
 
     table: name, low, high, entities, correct (NaN without gold).
     """
     names = list(dict.fromkeys(table["name"]))
     figure = make_subplots(rows=len(names), cols=1, shared_xaxes=True, vertical_spacing=0.06)
     for row, name in enumerate(names, start=1):
-        of = table[table["name"] == name]
-        has_gold = bool(of["correct"].notna().any())
-        right = of["correct"] if has_gold else of["entities"]
-        parts = [(right, colors[name], "right" if has_gold else "entities")]
+        bins = table[table["name"] == name]
+        has_gold = bool(bins["correct"].notna().any())
+        correct = bins["correct"] if has_gold else bins["entities"]
+        parts = [(correct, colors[name], "correct" if has_gold else "entities")]
         if has_gold:
-            parts.append((of["entities"] - of["correct"], BARS, "wrong"))
-        for count, color, said in parts:
-            figure.add_trace(_bars(of, count, color, f"{shown(name)}: %{{y:,}} {said}"), row, 1)
+            parts.append((bins["entities"] - bins["correct"], BARS, "wrong"))
+        for counts, color, noun in parts:
+            figure.add_trace(_bars(bins, counts, color, f"{shown(name)}: %{{y:,}} {noun}"), row, 1)
         figure.add_annotation(
             text=f"<b>{shown(name)}</b>",
             font={"color": colors[name]},
@@ -52,55 +52,55 @@ def histogram_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figur
 
 
 def reliability_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
-    """Return how many entities of each score are right; on the diagonal scores can be trusted.
+    """Return the share of correct entities by score; on the diagonal, scores can be trusted.
 
     table: name, low, high, entities, correct, mean_score, precision, precision_low,
-    precision_high. Stretches with few entities say little and are left out.
+    precision_high. Score ranges with few entities say little and are left out.
     """
     diagonal = go.Scatter(
         x=[0, 100], y=[0, 100], mode="lines", line={"color": TEXT, "dash": "dot"}, hoverinfo="skip"
     )
     figure = framed([diagonal], height=380)
     labels = []
-    for name, of in table[table["entities"] >= FEWEST_ENTITIES].groupby("name", sort=False):
+    for name, bins in table[table["entities"] >= FEWEST_ENTITIES].groupby("name", sort=False):
         label, color = shown(str(name)), colors[str(name)]
-        figure.add_trace(_reliability_line(of, label, color))
-        labels.append(EndLabel(label, color, *(100 * of[["mean_score", "precision"]].iloc[-1])))
+        figure.add_trace(_reliability_line(bins, label, color))
+        labels.append(EndLabel(label, color, *(100 * bins[["mean_score", "precision"]].iloc[-1])))
     add_end_labels(figure, labels, (0, 102))
     figure.update_layout(margin_r=96)
-    figure.update_xaxes(title="Score (%, mean of a stretch)", range=[0, 102], nticks=6)
-    figure.update_yaxes(title="Right (%)", range=[0, 102], nticks=6)
+    figure.update_xaxes(title="Mean score (%)", range=[0, 102], nticks=6)
+    figure.update_yaxes(title="Correct (%)", range=[0, 102], nticks=6)
     return figure
 
 
-def _reliability_line(of: pd.DataFrame, label: str, color: str) -> go.Scatter:
+def _reliability_line(bins: pd.DataFrame, label: str, color: str) -> go.Scatter:
     return go.Scatter(
-        x=100 * of["mean_score"],
-        y=100 * of["precision"],
+        x=100 * bins["mean_score"],
+        y=100 * bins["precision"],
         mode="lines+markers",
         line={"color": color, "width": 2},
         marker={"size": 7},
         error_y={
             "type": "data",
-            "array": 100 * (of["precision_high"] - of["precision"]),
-            "arrayminus": 100 * (of["precision"] - of["precision_low"]),
+            "array": 100 * (bins["precision_high"] - bins["precision"]),
+            "arrayminus": 100 * (bins["precision"] - bins["precision_low"]),
             "thickness": 1,
             "width": 0,
         },
         cliponaxis=False,
-        customdata=of[["entities"]],
+        customdata=bins[["entities"]],
         hovertemplate=f"{label}: %{{customdata[0]:,}} entities with a score around %{{x:.0f}} %, "
-        "%{y:.1f} % of them right<extra></extra>",
+        "%{y:.1f} % of them correct<extra></extra>",
     )
 
 
-def _bars(of: pd.DataFrame, counts: pd.Series, color: str, said: str) -> go.Bar:
+def _bars(bins: pd.DataFrame, counts: pd.Series, color: str, text: str) -> go.Bar:
     return go.Bar(
-        x=(of["low"] + of["high"]) / 2,
+        x=(bins["low"] + bins["high"]) / 2,
         y=counts,
-        width=0.92 * (of["high"] - of["low"]),
+        width=0.92 * (bins["high"] - bins["low"]),
         marker_line_width=0,
         marker_color=color,
-        customdata=of[["low", "high"]],
-        hovertemplate=said + ", score %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>",
+        customdata=bins[["low", "high"]],
+        hovertemplate=text + ", score %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>",
     )

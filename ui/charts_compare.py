@@ -1,4 +1,4 @@
-"""Scores and counts of several methods become figures: dots with intervals, bars, combinations."""
+"""Charts that compare methods: scores with intervals, counts, and which methods find the same."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,9 +15,9 @@ _SHARES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}  # columns 
 
 
 def scores_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
-    """Return precision, recall and F1 side by side on one scale, a dot a method with its interval.
+    """Return precision, recall and F1 side by side, one dot with its interval per method.
 
-    table: name, precision, recall, f1, each with _low and _high; one row a method.
+    table: name, precision, recall, f1, each with _low and _high; one row per method.
     """
     figure = _panels([f"{title} (%)" for title in _SHARES.values()])
     positions = list(range(len(table)))
@@ -49,13 +49,13 @@ def scores_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
 
 
 def seen_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
-    """Return recall on gold entities that the dictionaries hold, and on those they do not.
+    """Return recall on gold entities that the dictionaries list, and on those they do not.
 
     table: name, group (seen, unseen), found, gold, recall, low, high.
     """
     sizes = table.groupby("group")["gold"].first()
     groups = {"seen": "Seen", "unseen": "Unseen"}
-    titles = [f"{title} · {sizes.get(of, 0):,} in gold" for of, title in groups.items()]
+    titles = [f"{title} · {sizes.get(group, 0):,} in gold" for group, title in groups.items()]
     figure = _panels(titles)
     names: list[str] = []
     for column, group in enumerate(groups, start=1):
@@ -83,7 +83,7 @@ def seen_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
 
 
 def alone_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
-    """Return how many entities each method alone finds, as bars.
+    """Return the number of entities that only one method finds, one bar per method.
 
     table: name, entities, only_here.
     """
@@ -94,20 +94,20 @@ def alone_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
         [colors[name] for name in table["name"]],
         customdata=list(zip(names, table["entities"], strict=True)),
         hovertemplate="%{x:,} of the %{customdata[1]:,} entities of %{customdata[0]} are found by "
-        "no other<extra></extra>",
+        "no other method<extra></extra>",
     )
 
 
 def combinations_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
-    """Return how many entities each combination of methods finds: bars over a grid of dots.
+    """Return the number of entities per combination of methods: bars over a grid of dots.
 
-    table: a column of bools for each method, then places; the most frequent combination first.
+    table: a column of bools per method, then places; the most frequent combination first.
     """
     top = table.head(_MOST_COMBINATIONS)
     methods = [name for name in table.columns if name != "places"]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03)
     positions = list(range(len(top)))
-    said = [_combination(row, methods) for row in top[methods].to_numpy().tolist()]
+    texts = [_combination(row, methods) for row in top[methods].to_numpy().tolist()]
     bars = go.Bar(
         x=positions,
         y=top["places"],
@@ -117,7 +117,7 @@ def combinations_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Fi
         text=[f"{count:,}" for count in top["places"]],
         textposition="outside",
         cliponaxis=False,
-        customdata=said,
+        customdata=texts,
         hovertemplate="%{y:,} entities: %{customdata}<extra></extra>",
     )
     figure.add_trace(bars, row=1, col=1)
@@ -127,8 +127,8 @@ def combinations_figure(table: pd.DataFrame, colors: Mapping[str, str]) -> go.Fi
             x=positions,
             y=[y] * len(top),
             mode="markers",
-            marker={"size": 12, "color": [colors[name] if of else GRID for of in is_in]},
-            customdata=said,
+            marker={"size": 12, "color": [colors[name] if filled else GRID for filled in is_in]},
+            customdata=texts,
             hovertemplate="%{customdata}<extra></extra>",
         )
         figure.add_trace(dots, row=2, col=1)
@@ -169,7 +169,7 @@ def _panels(titles: Sequence[str]) -> go.Figure:
 
 
 def _rows(figure: go.Figure, names: Sequence[str]) -> go.Figure:
-    """A row for each method, named at the left, in the order given; shares from 0 to 100 %."""
+    """Give each method a row, named at the left, in the order given; panels run to 100 %."""
     figure.update_yaxes(
         tickvals=list(range(len(names))),
         ticktext=list(names),
@@ -184,7 +184,7 @@ def _rows(figure: go.Figure, names: Sequence[str]) -> go.Figure:
 
 
 def counts_figure(counts: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
-    """Return how many entities each method finds, all types together.
+    """Return the number of entities that each method finds, for all types together.
 
     counts: name, entity_type ("" for all), entities.
     """
@@ -202,7 +202,7 @@ def counts_figure(counts: pd.DataFrame, colors: Mapping[str, str]) -> go.Figure:
 def _counted(
     counts: pd.Series, names: Sequence[str], colors: Sequence[str], **hover: Any
 ) -> go.Figure:
-    """Return numbers of entities, a bar a method."""
+    """Return numbers of entities, one bar per method."""
     bars = go.Bar(
         x=counts,
         y=list(range(len(names))),

@@ -1,4 +1,4 @@
-"""Points of a coverage curve become figures: what methods make of a share of the dictionary."""
+"""Charts of a coverage curve: scores and coverage by share of the dictionary."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ _HEIGHT = 340
 
 
 class Measure(NamedTuple):
-    """What a curve shows on its y-axis: a column of the points, its name, and whether a share."""
+    """What a curve shows on its y-axis: a column of the points, its title, if it is a share."""
 
     column: str
     title: str
@@ -38,17 +38,17 @@ def curve_figure(
     shares: Sequence[int] = (),
     by_coverage: bool = False,
 ) -> go.Figure:
-    """Return a line a method over shares of the dictionary, with a faint band over its seeds.
+    """Return one line per method by share of the dictionary, with a faint band for its seeds.
 
     points: fraction, seed, method, precision, recall, f1, token_coverage, n_entities.  shares: all
-    that there will be.  With `by_coverage` the x-axis is what a share really covers: tokens that
-    are labeled.
+    shares of the finished curve.  With `by_coverage`, the x-axis is what a share really covers:
+    the labeled tokens.
     """
     figure = _framed([])
     known = points[points[measure.column].notna()]
     labels = []
-    for method, of in known.groupby("method", sort=False):
-        line = _line_of(of, measure, by_coverage)
+    for method, method_points in known.groupby("method", sort=False):
+        line = _line_of(method_points, measure, by_coverage)
         color, name = METHOD_COLORS.get(str(method), BARS), names.get(str(method), str(method))
         if (line["high"] > line["low"]).any():
             figure.add_trace(_band(line, color))
@@ -67,7 +67,7 @@ def curve_figure(
 
 
 def coverage_figure(points: pd.DataFrame, shares: Sequence[int] = ()) -> go.Figure:
-    """Return how many tokens each share of the dictionary labels, whatever the method."""
+    """Return the share of tokens that each share of the dictionary labels, for any method."""
     line = points.groupby("fraction", as_index=False)[["token_coverage", "n_terms"]].first()
     figure = _framed(
         go.Scatter(
@@ -92,7 +92,7 @@ def coverage_figure(points: pd.DataFrame, shares: Sequence[int] = ()) -> go.Figu
 
 
 def _framed(traces: Any) -> go.Figure:
-    """A figure with room for a camera in its corner that does not stand out."""
+    """Return a chart with room for a discreet camera button in its corner."""
     figure = framed(traces, height=_HEIGHT)
     clear = "rgba(0,0,0,0)"
     figure.update_layout(
@@ -102,9 +102,9 @@ def _framed(traces: Any) -> go.Figure:
 
 
 def value_range(points: pd.DataFrame, measure: Measure) -> tuple[float, float]:
-    """Return the y-axis: all of it for shares, so that figures can be compared.
+    """Return the range of the y-axis: 0 to 100 % for scores, so that charts can be compared.
 
-    Coverage is small, and has an axis of its own.
+    Coverage is small, so its axis fits its values.
     """
     if measure.is_share and measure.column != "token_coverage":
         return (0.0, 102.0)
@@ -113,7 +113,7 @@ def value_range(points: pd.DataFrame, measure: Measure) -> tuple[float, float]:
 
 
 def _line_of(points: pd.DataFrame, measure: Measure, by_coverage: bool) -> pd.DataFrame:
-    """The mean over seeds at each share, and the lowest and highest."""
+    """Return the mean over seeds at each share, with the lowest and highest value."""
     values = points.assign(value=(100 if measure.is_share else 1) * points[measure.column])
     by_share = values.groupby("fraction")
     line = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Figures about the text: how long sentences and documents are."""
+"""Charts of the text: the lengths of sentences and documents."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -7,9 +7,10 @@ from ui.chart_style import BARS, framed
 
 
 def length_figure(lengths: pd.DataFrame, unit: str) -> go.Figure:
-    """Return a histogram as bars; lengths: first, last (both included), count; unit: "Sentences".
+    """Return a histogram of lengths in tokens.
 
-    The last bar holds all that is longer, so it may stand for a wider range than it is drawn.
+    lengths: first, last (both included), count.  unit: what is counted, such as "Sentences".
+    The last bar includes everything longer, so it may stand for a wider range than it shows.
     """
     names = [
         f"{first:,}" if first == last else f"{first:,}–{last:,}"

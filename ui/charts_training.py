@@ -1,4 +1,4 @@
-"""What a training reports becomes figures: curves by epoch, and how sure the first tagger is."""
+"""Charts of a training run: curves by epoch, and the confidence of the first tagger."""
 
 import math
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from ui.chart_style import BARS, TEXT, framed
 from ui.palette import METHOD_COLORS, METHOD_DASHES
 
-_MOST_POINTS = 400  # of one line
+_MOST_POINTS = 400  # per line
 _LABELED = "#3778ad"
-_HEIGHT = 260  # pixels, of a figure with curves
+_HEIGHT = 260  # pixels
 _LINE_OF_TEXT = 16
 
 
@@ -24,20 +24,22 @@ def epochs_figure(
     percent: bool = False,
     y_range: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """Return one line a method of a column of the epochs, each named at its end.
+    """Return one column of the epochs, as one line per method, named at its end.
 
-    epochs: method, epoch, epochs and the column, of one stage.
+    epochs: method, epoch, epochs and the column, all from one stage.
     """
     factor = 100 if percent else 1
     lines = []
-    for method, of in epochs.groupby("method", sort=False):
-        thinned = _thinned(of.sort_values("epoch"))
+    for method, method_epochs in epochs.groupby("method", sort=False):
+        thinned = _thinned(method_epochs.sort_values("epoch"))
         lines.append(_line(str(method), thinned["epoch"], factor * thinned[column], names))
     figure = framed(lines, height=_HEIGHT)
     _name_ends(figure, y_range or ((0, 103) if percent else None))
     last = max(int(epochs["epochs"].max()), 2) if len(epochs) else 2
-    # The whole way from the start on, so that the lines grow and the axis stays.
+    # Show all epochs from the start, so that the lines grow and the axis stays the same.
     figure.update_xaxes(title="Epoch", range=[1, last], nticks=8, tickformat="d", showgrid=False)
+    if last <= 8:
+        figure.update_xaxes(dtick=1)  # otherwise plotly labels 1.2 and 1.4 as "1"
     figure.update_yaxes(title=title, nticks=5, range=y_range)
     if percent:
         figure.update_yaxes(range=[0, 103])
@@ -48,7 +50,7 @@ def epochs_figure(
 
 
 def common_range(epochs: pd.DataFrame, columns: tuple[str, ...]) -> tuple[float, float] | None:
-    """Return a range that holds all values of these columns, for figures to be compared."""
+    """Return a range that contains all values of these columns, so that charts can be compared."""
     if epochs.empty:
         return None
     values = epochs[list(columns)].to_numpy(float)
@@ -58,10 +60,10 @@ def common_range(epochs: pd.DataFrame, columns: tuple[str, ...]) -> tuple[float,
 
 
 def confidence_figure(histogram: pd.DataFrame, threshold: float | None = None) -> go.Figure:
-    """Return how sure the entity tagger is of labeled and of unlabeled tokens.
+    """Return the confidence that labeled and unlabeled tokens are part of an entity.
 
-    histogram: low, high (edges of a bin), labeled, unlabeled (tokens); each side as a share, since
-    unlabeled tokens are many times more.
+    histogram: low, high (edges of a bin), labeled, unlabeled (numbers of tokens). The bars show
+    shares, since there are many times more unlabeled tokens.
     """
     middle = (histogram["low"] + histogram["high"]) / 2
     width = histogram["high"] - histogram["low"]
@@ -121,11 +123,11 @@ def _line(method: str, x: pd.Series, y: pd.Series, names: Mapping[str, str]) -> 
 
 
 def _name_ends(figure: go.Figure, y_range: tuple[float, float] | None) -> None:
-    """Write each line's name at its end, pushed up where it would cover the one below."""
+    """Write each line's name at its end, moved up where it would cover the one below."""
     lines = [line for line in figure.data if len(line.x)]
     values = [float(y) for line in lines for y in line.y] or [0.0]
     low, high = y_range or (min(0.0, *values), max(values))
-    pixels = (_HEIGHT - 70) / ((high - low) or 1)  # of the axis, for one unit
+    pixels = (_HEIGHT - 70) / ((high - low) or 1)  # per unit of the y-axis
     taken = -math.inf
     for line in sorted(lines, key=lambda line: float(line.y[-1])):
         at = float(line.y[-1]) * pixels
@@ -143,6 +145,6 @@ def _name_ends(figure: go.Figure, y_range: tuple[float, float] | None) -> None:
 
 
 def _thinned(table: pd.DataFrame) -> pd.DataFrame:
-    """Every n-th row and the last, so that a long training stays a small figure."""
+    """Return every n-th row and the last, so that the chart of a long training stays small."""
     step = -(-len(table) // _MOST_POINTS)
     return table if step <= 1 else pd.concat([table.iloc[:-1:step], table.tail(1)])

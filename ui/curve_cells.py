@@ -1,11 +1,11 @@
-"""The cells of a coverage curve become a grid of escaped HTML: shares across, methods down."""
+"""Draw the state of a coverage curve as a grid of escaped HTML: shares across, methods down."""
 
 from collections.abc import Mapping
 from html import escape
 
 import pandas as pd
 
-STATES = {  # what the job calls a cell, and what a person reads
+STATES = {  # by the job's name for a state: the words and the sign to show
     "queued": ("waiting", "·"),
     "running": ("training", "▸"),
     "done": ("done", "✓"),
@@ -27,7 +27,7 @@ STYLE = """<style>
 
 
 def cells_html(cells: pd.DataFrame, names: Mapping[str, str]) -> str:
-    """Return the grid; a row a method, or a method and seed where there are several seeds.
+    """Return the grid, with one row per method, or per method and seed if there are several seeds.
 
     cells: fraction, method, seed, state, message. Methods come in the order of `names`.
     """
@@ -43,9 +43,9 @@ def cells_html(cells: pd.DataFrame, names: Mapping[str, str]) -> str:
     for method in sorted(cells["method"].unique(), key=lambda name: order.get(name, len(order))):
         for seed in seeds:
             name = names.get(method, method) + (f", seed {seed}" if len(seeds) > 1 else "")
-            found = (known.get((method, seed, fraction), ("", "")) for fraction in fractions)
-            of = "".join(_cell(state, message) for state, message in found)
-            rows.append(f'<tr><th scope="row">{escape(name)}</th>{of}</tr>')
+            states = (known.get((method, seed, fraction), ("", "")) for fraction in fractions)
+            cells_of_row = "".join(_cell(state, message) for state, message in states)
+            rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells_of_row}</tr>')
     return (
         f'<div class="gl-cells"><table><thead><tr><th></th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"

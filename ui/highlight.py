@@ -1,4 +1,4 @@
-"""Sentences and their spans become escaped HTML: tinted marks with the type written after them."""
+"""Turn sentences and their spans into escaped HTML: tinted marks, each followed by its type."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from engine import Sentence, Span
 from ui.palette import type_colors as type_colors
 
-# Tints are mixed with whatever lies below, and text keeps the theme's color: light or dark.
+# Tints blend with the background and text keeps the theme's color, so both themes work.
 STYLE = """<style>
 .gl-sentence { display: grid; grid-template-columns: 2.6rem minmax(0, 44rem); column-gap: .9rem;
   padding: .3rem 0; line-height: 1.75; overflow-wrap: anywhere; }
@@ -29,7 +29,7 @@ STYLE = """<style>
 
 
 class Mark(NamedTuple):
-    """A typed stretch of a sentence's text, half-open, in code points."""
+    """A typed span of a sentence's text, half-open, in code points."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class Mark(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A sentence to be read: its number in the corpus, where it stands, its marks, remarks."""
+    """A sentence to show: its number in the corpus, its document, its text, marks and notes."""
 
     number: int
     document: str
@@ -47,13 +47,13 @@ class Line(NamedTuple):
 
 
 def marks(sentence: Sentence, spans: Iterable[Span]) -> list[Mark]:
-    """Return spans of tokens as stretches of the sentence's text."""
-    places = ((sentence.offsets(span), span.entity_type) for span in spans)
-    return [Mark(start - sentence.start, end - sentence.start, of) for (start, end), of in places]
+    """Return token spans as marks on the sentence's text."""
+    places = ((*sentence.offsets(span), span.entity_type) for span in spans)
+    return [Mark(start - sentence.start, end - sentence.start, name) for start, end, name in places]
 
 
 def highlight(text: str, marks: Iterable[Mark], colors: Mapping[str, str]) -> str:
-    """Return `text` as HTML with each mark tinted and its type after it; all text is escaped."""
+    """Return `text` as escaped HTML, with each mark tinted and followed by its type."""
     pieces, position = [], 0
     for mark in sorted(marks):
         if not position <= mark.start < mark.end <= len(text):
@@ -69,7 +69,7 @@ def highlight(text: str, marks: Iterable[Mark], colors: Mapping[str, str]) -> st
 
 
 def highlight_lines(lines: Iterable[Line], colors: Mapping[str, str]) -> str:
-    """Return the sentences as numbered HTML, each document under its name."""
+    """Return the sentences as numbered HTML, grouped under their document's name."""
     pieces, document = [], None
     for line in lines:
         if line.document != document:
@@ -84,7 +84,7 @@ def highlight_lines(lines: Iterable[Line], colors: Mapping[str, str]) -> str:
 
 
 def legend(counts: Mapping[str, int], colors: Mapping[str, str]) -> str:
-    """Return the types with their colors and number of matches as HTML."""
+    """Return the types as HTML, each with its color and its number of matches."""
     items = (
         f'<span><mark class="gl-mark" style="--type:{colors[name]}">{escape(name)}</mark> '
         f"{count:,}</span>"
@@ -94,13 +94,13 @@ def legend(counts: Mapping[str, int], colors: Mapping[str, str]) -> str:
 
 
 def bullets(sentences: Iterable[str]) -> str:
-    """Return the sentences as a list in HTML."""
+    """Return the sentences as an HTML list."""
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f'<ul class="gl-notes">{items}</ul>'
 
 
 def plain_markdown(text: str) -> str:
-    """Return `text` such that markdown shows it letter by letter.
+    """Escape `text` so that markdown shows it as it is.
 
     >>> plain_markdown("a_b.txt")
     'a\\\\_b\\\\.txt'

@@ -1,8 +1,8 @@
-"""A sentence and what each method marks in it become lanes of escaped HTML under one line of text.
+"""Draw a sentence as escaped HTML, with one lane of marks per method below the text.
 
-The text stands on top, once; below it each method has a lane, and a mark stands right under its
-words. Where the line ends, text and lanes wrap together: a word and the marks below it are one
-column, and all columns are equally high.
+The text is on top, once. Below it, each method has a lane, and each mark is right under its words.
+Text and lanes wrap together: a word and the marks below it are one column, and all columns have
+the same height.
 """
 
 import re
@@ -18,12 +18,12 @@ from engine.pool import Pool
 
 _SPACE = re.compile(r"\s+")
 _WORD_JOINER = "\u2060"  # no width, and no line break beside it
-_LONGEST_COLUMN = 40  # characters; a longer stretch is cut between words, so that it can wrap
+_LONGEST_COLUMN = 40  # characters; a longer column is cut between words, so that it can wrap
 _LONGEST_NAME = 18
-_FEWEST_CHARACTERS = 16  # of a line on the narrowest screen; lane names are repeated that often
+_FEWEST_CHARACTERS = 16  # per line on the narrowest screen; lane names are repeated for each line
 
-# Heights are multiples of --u, so that the names beside the lanes keep step without a script:
-# 1.5 for the text, 1 for each lane, 0.5 below.
+# Heights are multiples of --u, so that the lane names line up with the lanes without a script:
+# 1.5 for the text, 1 per lane, 0.5 below.
 STYLE = """<style>
 .gl-lanes { --u: 1.25rem; --line: color-mix(in srgb, currentColor 16%, transparent); }
 .gl-block { display: grid; column-gap: .9rem; padding: .35rem 0;
@@ -57,7 +57,7 @@ STYLE = """<style>
 
 
 class LaneMark(NamedTuple):
-    """What a method marks: a typed stretch of the sentence's text, half-open, and its score."""
+    """A typed span that a method marks in the sentence's text, half-open, with its score."""
 
     start: int
     end: int
@@ -73,7 +73,7 @@ class Lane(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A sentence to be compared: its number in the corpus, and a lane for each method."""
+    """A sentence to compare: its number in the corpus, and one lane per method."""
 
     number: int
     sentence: Sentence
@@ -81,7 +81,7 @@ class Block(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Words that every lane treats alike, the gap after them, and the mark of each lane or None."""
+    """Words with the same marks in every lane, the gap after them, and each lane's mark or None."""
 
     text: str
     gap: str
@@ -91,9 +91,9 @@ class Column(NamedTuple):
 
 
 def columns(sentence: Sentence, lanes: Sequence[Lane]) -> list[Column]:
-    """Return the sentence cut into the columns that its lanes share.
+    """Cut the sentence into columns that all lanes share.
 
-    An unmarked word is a column of its own. A mark that begins or ends inside a token covers it.
+    An unmarked word is its own column. A mark that begins or ends inside a token covers all of it.
     """
     starts = sentence.starts
     ends = [start + len(token) for start, token in zip(starts, sentence.tokens, strict=True)]
@@ -103,7 +103,7 @@ def columns(sentence: Sentence, lanes: Sequence[Lane]) -> list[Column]:
     def key(i: int) -> object:
         return rows[i] if any(mark is not None for mark in rows[i]) else i
 
-    found = []
+    cut = []
     for _, group in groupby(range(len(starts)), key=key):
         for first, last in _pieces(list(group), starts, ends):
             following = starts[last + 1] if last + 1 < len(starts) else ends[last]
@@ -111,18 +111,18 @@ def columns(sentence: Sentence, lanes: Sequence[Lane]) -> list[Column]:
                 sentence.text[starts[first] : ends[last]],
                 sentence.text[ends[last] : following],
             )
-            found.append(Column(text, gap, starts[first], ends[last], rows[first]))
-    return found
+            cut.append(Column(text, gap, starts[first], ends[last], rows[first]))
+    return cut
 
 
 def make_blocks(pool: Pool, sentences: Sequence[Sentence], numbers: Sequence[int]) -> list[Block]:
-    """Return these sentences, by number in the corpus, with a lane for each set of the pool."""
-    of_sentence = pool.places["sentence"].to_numpy()
+    """Return these sentences, by number in the corpus, with one lane per entity set of the pool."""
+    sentence_numbers = pool.places["sentence"].to_numpy()
     starts, ends, types = (pool.places[name].to_numpy() for name in ("start", "end", "type"))
     blocks = []
     for i in numbers:
         sentence = sentences[i]
-        first, last = of_sentence.searchsorted([i, i + 1]).tolist()
+        first, last = sentence_numbers.searchsorted([i, i + 1]).tolist()
         lanes = []
         for k, name in enumerate(pool.names):
             marks = [
@@ -141,7 +141,7 @@ def make_blocks(pool: Pool, sentences: Sequence[Sentence], numbers: Sequence[int
 
 
 def lanes_html(blocks: Iterable[Block], colors: Mapping[str, str]) -> str:
-    """Return the sentences as numbered HTML, each with its lanes, each document under its name."""
+    """Return the sentences with their lanes as numbered HTML, grouped by document."""
     pieces, document = [], None
     for block in blocks:
         if block.sentence.document_id != document:
@@ -158,7 +158,7 @@ def block_html(block: Block, colors: Mapping[str, str]) -> str:
         escape(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
         for name in names
     )
-    # One set of names for each line that the text may wrap into; what is too much is cut off.
+    # One set of names for each line that the text may wrap into; extra names are cut off.
     beside = f"\n{shown}\n\n" * (2 + len(block.sentence.text) // _FEWEST_CHARACTERS)
     body = _columns_html(columns(block.sentence, block.lanes), names, colors)
     return (
@@ -175,7 +175,7 @@ def block_html(block: Block, colors: Mapping[str, str]) -> str:
 def _cover(
     starts: Sequence[int], ends: Sequence[int], marks: Sequence[LaneMark]
 ) -> list[LaneMark | None]:
-    """The mark over each token; where marks of one lane overlap, the one that begins first."""
+    """Return the mark on each token; where marks of a lane overlap, the one that begins first."""
     cover: list[LaneMark | None] = [None] * len(starts)
     for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
         first = bisect_right(ends, mark.start)
@@ -188,7 +188,7 @@ def _cover(
 def _pieces(
     tokens: Sequence[int], starts: Sequence[int], ends: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """First and last token of each piece that is not too long; a single token stays whole."""
+    """Yield the first and last token of each piece, none too long; a token is never cut."""
     first = tokens[0]
     for i in tokens[1:]:
         if ends[i] - starts[first] > _LONGEST_COLUMN:
@@ -200,10 +200,10 @@ def _pieces(
 # ---- HTML -----------------------------------------------------------------------------------
 
 
-def _columns_html(found: Sequence[Column], names: Sequence[str], colors: Mapping[str, str]) -> str:
-    """All columns; where the text has no gap the line must not break, unless it goes on so."""
+def _columns_html(row: Sequence[Column], names: Sequence[str], colors: Mapping[str, str]) -> str:
+    """Join the columns; no line break where the text has no gap, unless it gets too long."""
     pieces, glued = [], 0
-    for column in found:
+    for column in row:
         pieces.append(_column_html(column, names, colors))
         glued = 0 if column.gap else glued + len(column.text)
         if 0 < glued <= _LONGEST_COLUMN:

@@ -1,4 +1,4 @@
-"""A part of a page that draws itself again while something is under way."""
+"""Redraw a part of a page at intervals while a job runs."""
 
 from collections.abc import Callable
 
@@ -6,10 +6,11 @@ import streamlit as st
 
 
 def redraw(every: str | None, draw: Callable[[], None], is_over: Callable[[], bool]) -> None:
-    """Draw a part now and `every` so often ("2s"; None: only now); the whole page when it is over.
+    """Draw a part now and again at each interval; redraw the whole page once `is_over`.
 
-    Never begins the page anew while the whole page is drawn. That drawing may be the answer to a
-    click on a button further down, and a page that begins anew has forgotten the click.
+    `every` is an interval such as "2s", or None to draw only now. While the whole page is being
+    drawn, this never restarts it: that run may be the response to a click on a button further
+    down, and a restart would lose the click.
     """
     is_whole_page = True
 

@@ -1,10 +1,10 @@
-"""One style sheet for all pages; colors are the theme's own, so both themes are served."""
+"""The style sheet of all pages; it uses the theme's colors, so it fits the light and dark theme."""
 
 PAGE_STYLE = """<style>
 .stMainBlockContainer { max-width: 74rem; padding: 3rem clamp(2rem, 4vw, 4rem) 4rem; }
 .stMainBlockContainer h1 { font-size: 2.1rem; padding: 0 0 .25rem; }
 .stMainBlockContainer h3 { font-size: 1.15rem; padding: .75rem 0 .5rem; }
-/* White, as Streamlit has it, is too faint on the dark theme's lighter primary color. */
+/* Streamlit's white is too faint on the dark theme's lighter primary color. */
 [data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #0b1218) !important; }
 [data-testid^="stBaseButton-primary"] kbd { opacity: .85; }
 .gl-purpose { padding-bottom: .4rem; max-width: 46rem; }
@@ -14,7 +14,7 @@ PAGE_STYLE = """<style>
 .gl-empty { max-width: 46rem; }
 .gl-explanation { max-width: 48rem; }
 .gl-explanation p { margin: 0 0 .35rem; }
-/* Clipped, so that no arrow stands before the first step of a second row. */
+/* Clipped, so that there is no arrow before the first step of a second row. */
 .gl-path { display: grid; overflow: clip;
   grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .8rem 1.9rem;
   margin: .9rem 0 1.2rem; max-width: 62rem; }

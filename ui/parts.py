@@ -1,4 +1,4 @@
-"""What pages share: header, empty state, tables, notes, figures as text, links between pages."""
+"""What all pages share: header, empty state, tables, notes, numbers as text, links to pages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +23,12 @@ METHOD_NAMES = {
     "gold": "Gold",
     "review": "Reviewed",
 }
+JOB_NAMES = {
+    "train": "Training",
+    "curve": "Coverage curves",
+    "predict": "Prediction",
+    "probe": "Measuring the speed",
+}
 _ICONS = {
     "success": ":material/check_circle:",
     "info": ":material/info:",
@@ -32,7 +38,7 @@ _ICONS = {
 
 
 def plain(text: str) -> str:
-    """Return `text` such that a widget label or a caption shows it letter by letter."""
+    """Escape `text` so that a widget label or a caption shows it as it is."""
     return plain_markdown(text)
 
 
@@ -40,7 +46,7 @@ def plain(text: str) -> str:
 
 
 def page_header(title: str, purpose: str, chips: Sequence[str] = ()) -> None:
-    """Draw the title, what the page is for, where the project stands, and what was just done."""
+    """Draw the title, the purpose of the page, the project's state, and waiting messages."""
     st.title(title, anchor=False)
     shown = "".join(f'<span class="gl-chip">{escape(chip)}</span>' for chip in chips)
     line = f'<div class="gl-chips">{shown}</div>' if shown else ""
@@ -51,7 +57,7 @@ def page_header(title: str, purpose: str, chips: Sequence[str] = ()) -> None:
 
 
 def project_chips(project: Project) -> list[str]:
-    """Return where the project stands, in a few words each."""
+    """Return the project's state in short phrases: how much text, which dictionaries."""
     sentences = sum(file.sentences for file in project.text_files())
     version = project.dictionary_version()
     dictionaries = f"dictionaries v{version}" if version else "no dictionaries yet"
@@ -59,7 +65,7 @@ def project_chips(project: Project) -> list[str]:
 
 
 def next_step(label: str, page_name: str) -> None:
-    """Draw the link to the page that comes next."""
+    """Draw the link to the next page."""
     page_link(f"Next: {label}", page_name, icon=":material/arrow_forward:")
 
 
@@ -71,12 +77,12 @@ def page_link(label: str, page_name: str, icon: str | None = None) -> None:
 
 
 def go_to(page_name: str) -> None:
-    """Leave this page for another one of the same project."""
+    """Switch to another page of the same project."""
     st.switch_page(current.page(page_name), query_params=current.address())
 
 
 def empty_state(sentence: str, link_label: str | None = None, page_name: str | None = None) -> None:
-    """Draw what will be here and how to get it, with a link to where it is got."""
+    """Say what is missing and how to get it, with a link to the page that provides it."""
     with st.container(border=True, gap="small"):
         st.html(f'<div class="gl-empty">{escape(sentence)}</div>')
         if link_label and page_name:
@@ -84,13 +90,13 @@ def empty_state(sentence: str, link_label: str | None = None, page_name: str | N
 
 
 def command(text: str) -> None:
-    """Draw the command that does the same as the page."""
+    """Draw the command that does the same as this page."""
     with st.expander("The same on the command line"):
         st.code(text, language="bash", wrap_lines=True)
 
 
 def notes(sentences: Iterable[str], label: str = "Notes on the files") -> None:
-    """Draw what was fixed, skipped or assumed, folded away; nothing when there is nothing."""
+    """Draw what was fixed, skipped or assumed in a closed expander; nothing if there is none."""
     listed = list(sentences)
     if listed:
         with st.expander(f"{label} ({len(listed):,})"):
@@ -101,13 +107,13 @@ def notes(sentences: Iterable[str], label: str = "Notes on the files") -> None:
 
 
 def show_input_error(error: InputError) -> None:
-    """Draw the sentence of an error that the person can mend; names in it are not markdown."""
+    """Draw an error that the user can fix; names in it are not read as markdown."""
     st.error(plain(sentence(str(error))), icon=_ICONS["error"])
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Draw an error that the person can mend where it happens; the rest of the page goes on."""
+    """Draw an error that the user can fix where it happens; the rest of the page is still drawn."""
     try:
         yield
     except InputError as error:
@@ -115,21 +121,21 @@ def explained() -> Iterator[None]:
 
 
 def sentence(message: str) -> str:
-    """Return an error's message as a sentence; a file name that it begins with stays as it is.
+    """Return an error's message as a sentence; a file name at its start keeps its case.
 
     >>> sentence("no files were given"), sentence("a.txt is empty")
     ('No files were given.', 'a.txt is empty.')
     """
     message = message.strip()
     first = message.split(" ", 1)[0]
-    begun = message[:1].upper() + message[1:] if first.isalpha() else message
-    return begun if begun.endswith((".", "?", "!")) else f"{begun}."
+    started = message[:1].upper() + message[1:] if first.isalpha() else message
+    return started if started.endswith((".", "?", "!")) else f"{started}."
 
 
 def show_table(table: pd.DataFrame, columns: Mapping[str, Any], key: str, **options: Any) -> Any:
-    """Draw a table with these columns and headings; an unknown value is a dash.
+    """Draw a table with these columns and headings; an unknown value is shown as a dash.
 
-    `options` are those of st.dataframe, and what it returns comes back: a selection, if asked for.
+    `options` go to st.dataframe, and its return value is returned: for example a selection.
     """
     counts = {
         name: st.column_config.NumberColumn(heading, format="localized")
@@ -148,12 +154,12 @@ def show_table(table: pd.DataFrame, columns: Mapping[str, Any], key: str, **opti
 
 
 def side_by_side(name: str) -> DeltaGenerator:
-    """Return a container whose parts stand side by side, or one under another when it is narrow."""
+    """Return a container that puts its parts side by side, or below each other when narrow."""
     return st.container(horizontal=True, gap="medium", key=f"pair_{name}")
 
 
 def figure(label: str, value: str, under: str = "", help: str | None = None) -> None:
-    """Draw one figure and, under it, a line that explains it; best inside `figures()`."""
+    """Draw one number and, below it, a line that explains it."""
     with st.container(width=164, gap=None):
         st.metric(label, value, help=help)
         if under:
@@ -174,7 +180,7 @@ def legend(types: Iterable[str]) -> None:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as percent with one decimal, a dash when it is unknown.
+    """Return a share as percent with one decimal; a dash if it is unknown.
 
     >>> percent(0.0896), percent(None)
     ('9.0 %', '–')
@@ -183,7 +189,7 @@ def percent(share: float | None) -> str:
 
 
 def count(number: int | None) -> str:
-    """Return a whole number with its thousands set apart, a dash when it is unknown.
+    """Return a whole number with thousands separators; a dash if it is unknown.
 
     >>> count(1204), count(None)
     ('1,204', '–')
@@ -204,19 +210,19 @@ def plural(number: int, noun: str) -> str:
 
 
 def size(number: int) -> str:
-    """Return a number of bytes as a person reads it.
+    """Return a number of bytes in a readable unit.
 
     >>> size(105), size(1_500), size(12_345_678)
     ('105 B', '2 kB', '12.3 MB')
     """
-    for unit, bytes_of_it in (("GB", 1e9), ("MB", 1e6)):
-        if number >= bytes_of_it:
-            return f"{number / bytes_of_it:.1f} {unit}"
+    for unit, bytes_per_unit in (("GB", 1e9), ("MB", 1e6)):
+        if number >= bytes_per_unit:
+            return f"{number / bytes_per_unit:.1f} {unit}"
     return f"{number / 1e3:.0f} kB" if number >= 1e3 else f"{number} B"
 
 
 def ago(moment: datetime, now: datetime | None = None) -> str:
-    """Return how long ago, as a person would say it; the date when it is over a month.
+    """Return how long ago in plain words; the date if it is more than a month.
 
     >>> from datetime import timedelta
     >>> then = datetime(2026, 5, 3, 12, tzinfo=UTC)
@@ -236,7 +242,7 @@ def ago(moment: datetime, now: datetime | None = None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Return how long, roughly; a dash when it is unknown.
+    """Return a rough duration; a dash if it is unknown.
 
     >>> duration(42), duration(130), duration(7_500), duration(None)
     ('42 s', '2 min', '2 h 5 min', '–')

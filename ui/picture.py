@@ -1,29 +1,32 @@
-"""The picture on the first page: what goes in, what happens, what comes out."""
+"""The picture on the Home page: what goes in, what happens, what comes out."""
 
 from base64 import b64encode
 from html import escape
 
 _STEPS = (
     ("Dictionary", "Phrases you know, each with its type"),
-    ("Distant labels", "Where they are found in your text"),
-    ("PU learning", "A tagger that does not trust the gaps"),
-    ("Entities", "Also those that no dictionary lists"),
+    ("Distant labels", "Where these phrases occur in your text"),
+    ("PU learning", "A tagger that allows for missing labels"),
+    ("Entities", "Including those no dictionary lists"),
 )
-_GREY = "#8b96a1"  # stands out from a light and from a dark page
+_GREY = "#8b96a1"  # visible on a light and on a dark page
 
 
 def path_picture() -> str:
-    """Return the four steps as HTML: a small drawing over a title and a line each."""
+    """Return the four steps as HTML, each with a small drawing, a title and a line of text."""
     steps = "".join(
         f'<div class="gl-step">{_image(_DRAWINGS[i])}<b>{escape(title)}</b>'
-        f"<span>{escape(said)}</span></div>"
-        for i, (title, said) in enumerate(_STEPS)
+        f"<span>{escape(explanation)}</span></div>"
+        for i, (title, explanation) in enumerate(_STEPS)
     )
     return f'<div class="gl-path">{steps}</div>'
 
 
 def _image(drawing: str) -> str:
-    """An SVG as an image, for st.html lets no SVG elements pass; words beside it say the same."""
+    """Return an SVG as an image, because st.html removes SVG elements.
+
+    It needs no alt text: the words beside it say the same.
+    """
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 34" width="96" height="34" '
         f'fill="none" stroke-linecap="round">{drawing}</svg>'

@@ -1,4 +1,4 @@
-"""Tables of methods become escaped HTML: figures to the right, the best of each column in bold."""
+"""Draw tables that compare methods as escaped HTML, with the best of each column in bold."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -26,7 +26,7 @@ _DASH = "–"
 
 
 class Cell(NamedTuple):
-    """A figure as text, its worth for telling the best (None has none), and its interval."""
+    """A number as text, its value for finding the best (None: not ranked), and its interval."""
 
     text: str
     worth: float | None = None
@@ -34,14 +34,14 @@ class Cell(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Rows that are compared with each other: a heading, and for each method its cells."""
+    """Rows that are compared with each other: a heading, and the cells of each method."""
 
     heading: str
     rows: Mapping[str, Sequence[Cell]]
 
 
 def groups_html(headings: Sequence[str], groups: Iterable[Group], colors: Mapping[str, str]) -> str:
-    """Return a table with a row for each method in each group; the best of a column is bold."""
+    """Return a table with one row per method in each group; the best of each column is bold."""
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
     pieces = []
     for group in groups:
@@ -63,7 +63,7 @@ def groups_html(headings: Sequence[str], groups: Iterable[Group], colors: Mappin
 
 
 def share(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
-    """Return a share in percent, with its interval where there is one; a dash when not known.
+    """Return a share in percent, with its interval if there is one; a dash if it is unknown.
 
     >>> share(0.615, 0.589, 0.642)
     Cell(text='61.5', worth=61.5, interval='58.9–64.2')
@@ -77,7 +77,7 @@ def share(value: float | None, low: float | None = None, high: float | None = No
 
 
 def number(value: float | None, form: str = ",.0f") -> Cell:
-    """Return a figure that is not better when it is higher; a dash when it is not known."""
+    """Return a number that is not ranked as better or worse; a dash if it is unknown."""
     return Cell(_DASH if value is None or value != value else format(value, form))
 
 
@@ -92,7 +92,7 @@ def _dot(color: str | None) -> str:
 
 
 def _best(rows: Sequence[Sequence[Cell]]) -> list[float | None]:
-    """The highest worth of each column; none where there is nothing to choose between."""
+    """Return the highest value of each column; None where all values are the same."""
     best: list[float | None] = []
     for column in zip(*rows, strict=True):
         known = [cell.worth for cell in column if cell.worth is not None]
@@ -106,9 +106,9 @@ def _best(rows: Sequence[Sequence[Cell]]) -> list[float | None]:
 def scores_html(
     table: pd.DataFrame, mean_scores: Mapping[tuple[str, str], float], colors: Mapping[str, str]
 ) -> str:
-    """Return precision, recall and F1 of each method, a group a type.
+    """Return precision, recall and F1 of each method, one group per type.
 
-    table: as `engine.bootstrap.score_table` has it.  mean_scores: by method and type.
+    table: the result of `engine.bootstrap.score_table`.  mean_scores: by method and type.
     """
     groups = []
     for entity_type in dict.fromkeys(table["entity_type"]):
@@ -116,17 +116,18 @@ def scores_html(
         for row in table[table["entity_type"] == entity_type].to_dict("records"):
             name = str(row["name"])
             shares = [
-                share(row[of], row[f"{of}_low"], row[f"{of}_high"])
-                for of in ("precision", "recall", "f1")
+                share(row[measure], row[f"{measure}_low"], row[f"{measure}_high"])
+                for measure in ("precision", "recall", "f1")
             ]
-            # The mean of types has no counts of its own.
+            # The mean over types has no counts.
             has_counts = row["predicted"] or row["gold"]
             counted = [
-                number(row[of] if has_counts else None) for of in ("correct", "predicted", "gold")
+                number(row[column] if has_counts else None)
+                for column in ("correct", "predicted", "gold")
             ]
             mean = number(mean_scores.get((name, str(entity_type))), ".2f")
             rows[name] = [*shares, *counted, mean]
         groups.append(Group(str(entity_type), rows))
     headings = ["Method", "Precision (%)", "Recall (%)", "F1 (%)"]
-    headings += ["Right", "Found", "In gold", "Mean score"]
+    headings += ["Correct", "Found", "In gold", "Mean score"]
     return groups_html(headings, groups, colors)

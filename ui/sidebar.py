@@ -1,4 +1,4 @@
-"""The sidebar: the open project, links to its pages, the job at work, the disk used."""
+"""The sidebar: the open project, links to its pages, the running job and the disk space used."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -13,13 +13,7 @@ from engine.workspace import ProjectSummary, list_projects
 from ui import live, parts
 from ui.state import current, findings
 
-# What each kind of job is called, and the page that shows it.
-KINDS = {
-    "train": ("Training", "train"),
-    "curve": ("Coverage curves", "curves"),
-    "predict": ("Prediction", "predict"),
-    "probe": ("Measuring the speed", "train"),
-}
+PAGE_BY_KIND = {"train": "train", "curve": "curves", "predict": "predict", "probe": "train"}
 
 
 def show(groups: Mapping[str, Sequence[Any]]) -> None:
@@ -27,7 +21,7 @@ def show(groups: Mapping[str, Sequence[Any]]) -> None:
     with st.sidebar:
         try:
             project = current.current_project()
-        except InputError:  # said on the page
+        except InputError:  # the page shows this error
             project = None
         st.html('<div class="gl-brand">Glossa</div>')
         summaries = list_projects()
@@ -39,7 +33,7 @@ def show(groups: Mapping[str, Sequence[Any]]) -> None:
 
 
 def show_picker(project: Project | None, summaries: Sequence[ProjectSummary]) -> None:
-    """Draw the choice of projects; another choice opens that one."""
+    """Draw the project picker; choosing another project opens it."""
     names = findings.told_apart(
         {summary.id: summary.name for summary in summaries if not summary.problem}
     )
@@ -58,7 +52,7 @@ def show_picker(project: Project | None, summaries: Sequence[ProjectSummary]) ->
 
 
 def show_links(groups: Mapping[str, Sequence[Any]]) -> None:
-    """Draw the pages, grouped."""
+    """Draw the links to the pages, in groups."""
     for group, pages in groups.items():
         with st.container(gap="xxsmall"):
             if group:
@@ -68,9 +62,9 @@ def show_links(groups: Mapping[str, Sequence[Any]]) -> None:
 
 
 def show_job(project: Project) -> None:
-    """Draw the job at work, if there is one, and look again every two seconds while there is.
+    """Draw the active job, if there is one, and update it every two seconds.
 
-    When it has ended, the whole app is drawn once: pages show what the job made.
+    When the job ends, the whole app is drawn once, so that the pages show its results.
     """
     watched = _active_id(project)
 
@@ -87,20 +81,21 @@ def _active_id(project: Project) -> str | None:
 
 
 def show_strip(project: Project, job: Job) -> None:
-    """Draw how far the job is, with Cancel and a link to its page."""
-    name, page = KINDS[job.kind]
+    """Draw the job's progress, with Cancel and a link to its page."""
+
     with st.container(border=True, gap="small"):
+        name = parts.JOB_NAMES[job.kind]
         st.html(f'<div class="gl-job"><b>{name}</b><br>{escape(progress(job))}</div>')
         st.progress(min(max(job.share, 0.0), 1.0))
         with st.container(horizontal=True, vertical_alignment="center"):
-            parts.page_link("Open", page)
+            parts.page_link("Open", PAGE_BY_KIND[job.kind])
             st.button(
                 "Cancel",
                 key=f"job_cancel_{job.id}",
                 disabled=job.state == "stopping",
                 on_click=cancel,
                 args=(project, job.id),
-                help="It stops within seconds and keeps its finished epochs.",
+                help="Stops within seconds. Finished epochs are kept.",
             )
 
 

@@ -80,10 +80,10 @@ def test_page_says_how_to_get_something_to_compare():
     assert not page.tabs
 
 
-def test_page_says_that_a_training_is_under_way():
+def test_page_says_that_training_is_in_progress():
     made = make_project()
     jobs.create(made, jobs.TrainRequest(preset="quick"))
-    assert "A training is under way." in html(show(made))
+    assert "Training is in progress." in html(show(made))
 
 
 # ---- without gold ---------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def test_without_gold_there_are_counts_and_no_scores(project):
     text = html(page)
     assert "F1" not in text and "Recall" not in text
     assert "<td>3</td>" in text  # what Conf-MPU finds
-    assert "More is not better" in captions(page)
+    assert "More is not always better" in captions(page)
 
 
 def test_without_gold_what_was_judged_is_counted_for_each_method(project):
@@ -112,7 +112,7 @@ def test_without_gold_what_was_judged_is_counted_for_each_method(project):
 def test_gold_that_is_there_can_be_left_out(gold_project):
     page = show(gold_project)
     page.pills[0].set_value(["dictionary", "mpu", "conf_mpu"]).run()
-    assert checked(page).info[0].value == f"{NO_GOLD} Gold is there, but not chosen."
+    assert checked(page).info[0].value == f"{NO_GOLD} You have gold, but it is not chosen."
 
 
 def test_gold_that_cannot_be_read_is_explained_and_all_else_stays(project, monkeypatch):
@@ -143,7 +143,7 @@ def test_scores_are_those_of_the_gold_and_the_best_is_bold(gold_project):
 
 
 def test_scores_tell_how_intervals_are_made(gold_project):
-    assert "from drawing the 3 sentences anew 1,000 times" in captions(show(gold_project))
+    assert "from 1,000 random resamples of the 3 sentences" in captions(show(gold_project))
 
 
 def test_another_type_can_be_looked_at(gold_project):
@@ -164,14 +164,14 @@ def test_gold_for_a_part_of_the_documents_scores_that_part():
     made.set_gold([SourceFile("gold.csv", GOLD)])
     page = show(made)
     said = page.warning[0].value.replace("\\", "")
-    assert "Gold is there for 1 of 2 documents: scores count those only" in said
+    assert "Gold covers 1 of 2 documents. Scores use only those" in said
     assert row(page, "Dictionary")[4] == "2"  # the third match is in the other document
 
 
 def test_gold_without_an_entity_is_said_to_be(project):
     record = {"id": "notes", "text": TEXT.decode(), "label": []}
     project.set_gold([SourceFile("gold.jsonl", json.dumps(record).encode())])
-    assert show(project).info[0].value.startswith("The gold holds no entity")
+    assert show(project).info[0].value.startswith("The gold contains no entities")
 
 
 # ---- the other tabs -------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_gold_without_an_entity_is_said_to_be(project):
 @pytest.mark.parametrize(
     "tab, said",
     [
-        ("Agreement", "Of all entities that either of two finds"),
+        ("Agreement", "Of all entities that at least one of the two methods finds"),
         ("Types", "Each entity of Gold counts once"),
         ("Certainty", "On the dotted line"),
     ],
@@ -192,7 +192,7 @@ def test_tabs_draw_their_figures(gold_project, tab, said):
 def test_tabs_need_no_gold(project):
     assert "Of all entities" in captions(show(project, "Agreement"))
     assert "Each entity of Dictionary counts once" in captions(show(project, "Types"))
-    assert "can be seen with gold only" in captions(show(project, "Certainty"))
+    assert "Only gold can show" in captions(show(project, "Certainty"))
 
 
 def test_one_method_alone_has_nothing_to_agree_with(project):
@@ -200,7 +200,7 @@ def test_one_method_alone_has_nothing_to_agree_with(project):
     page.pills[0].set_value(["mpu"]).run()
     assert "Choose a second method" in checked(page).info[-1].value
     page.pills[0].set_value([]).run()
-    assert checked(page).info[0].value == "Choose at least one method to look at."
+    assert checked(page).info[0].value == "Choose at least one method."
 
 
 def test_the_dictionaries_alone_give_no_scores(project):
@@ -226,14 +226,14 @@ def test_sentences_can_be_chosen(gold_project):
     kind = page.segmented_control[0]
     checked(kind.set_value("All").run())
     assert "Sentences 1–3 of 3." in captions(page)
-    checked(page.segmented_control[0].set_value("Not as gold").run())
+    checked(page.segmented_control[0].set_value("Differ from gold").run())
     assert "Sentences 1–3 of 3." in captions(page)  # the trained methods miss "Lead"
     checked(page.multiselect(key="compare_types").set_value(["Chemical"]).run())
     assert "Sentences 1–2 of 2." in captions(page)
     checked(page.text_input(key="compare_search").set_value("LEAD was").run())
     assert "Sentences 1–1 of 1." in captions(page)
     checked(page.text_input(key="compare_search").set_value("nowhere").run())
-    assert page.info[-1].value == "No sentence is like this. Choose other filters."
+    assert page.info[-1].value == "No sentence matches these filters."
 
 
 def test_what_only_one_method_finds_can_be_chosen(gold_project):
@@ -310,13 +310,13 @@ def test_more_sets_than_can_stand_side_by_side_are_said_to_be_left_out(project):
     assert not page.warning
     ids = [job.id for job in jobs.list_jobs(project, "train")]
     checked(page.multiselect[0].set_value(ids).run())  # 5 runs of 2 methods, and the dictionary
-    assert any("3 more are left out" in warning.value for warning in page.warning)
+    assert any("3 more are not shown" in warning.value for warning in page.warning)
 
 
 def test_runs_from_other_dictionaries_are_said_to_be(project):
     project.add_dictionaries([SourceFile("Disease2.txt", b"kidney disease\n")])
     page = show(project)
-    assert "are those of today (v2)" in page.warning[0].value.replace("\\", "")
+    assert "uses the current dictionaries (v2)" in page.warning[0].value.replace("\\", "")
     finish_run(project, {"mpn": [("gout", "Disease", 0.5)]})
     page = show(project)
     runs = page.multiselect[0]
@@ -330,8 +330,8 @@ def test_a_run_on_a_text_that_is_gone_is_said_to_be(project):
     project.add_text([SourceFile("other.txt", b"He had gout.\n")])
     page = show(project)
     said = page.warning[0].value.replace("\\", "")
-    assert "The text was changed after this run." in said
-    assert "3 entities of Conf-MPU lie outside today's text and are left out." in said
+    assert "The text has changed since this run." in said
+    assert "3 entities of Conf-MPU lie outside the current text and are left out." in said
 
 
 def test_two_runs_are_set_against_each_other(gold_project):
@@ -359,7 +359,7 @@ def test_options_that_differ_between_two_runs_are_listed(project):
 def test_two_sets_without_gold_have_no_scores_to_compare(project):
     page = show(project, "Two runs")
     assert page.info[-1].value == "Without gold there are no scores to compare."
-    assert "No option differs." in captions(page)
+    assert "The settings that both have are the same." in captions(page)
 
 
 def test_the_command_trains_the_same_methods(project):

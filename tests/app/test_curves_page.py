@@ -92,8 +92,8 @@ def test_page_says_what_is_missing():
 def test_page_says_what_a_curve_will_be(project):
     page = show(project)
     assert "No curve yet." in html(page)
-    assert "5 shares × 3 methods × 1 seed = 15 trainings" in texts(page)
-    assert "not known before something was measured here" in texts(page)
+    assert "5 shares × 3 methods × 1 seed = 15 points to train" in texts(page)
+    assert "time not known yet" in texts(page)
     assert chart_count(page) == 0
 
 
@@ -119,7 +119,7 @@ def test_start_asks_for_what_was_chosen(project, monkeypatch):
     page.number_input(key="curves_seeds").set_value(2)
     page.number_input(key="curves_epochs").set_value(3)
     page.run()
-    assert "2 shares × 1 method × 2 seeds = 4 trainings" in texts(page)
+    assert "2 shares × 1 method × 2 seeds = 4 points to train" in texts(page)
     page.button(key="curves_start").click().run()
     assert not page.exception
     assert asked == [jobs.CurveRequest((20, 100), ("mpu",), (0, 1), "balanced", {"epochs": 3})]
@@ -167,12 +167,12 @@ def test_points_are_there_before_the_curve_is_done(project, curve):
     assert text.count("· waiting") == 3
     assert "Conf-MPU, seed 1" in text
     assert "4 of 8 trained." in texts(page)
-    assert "means of 2 seeds" in texts(page)
+    assert "means over 2 seeds" in texts(page)
 
 
-def test_a_second_curve_waits_in_line(project, curve):
+def test_a_second_curve_is_queued(project, curve):
     page = show(project)
-    assert page.button(key="curves_start").label == "Wait in line"
+    assert page.button(key="curves_start").label == "Queue this curve"
 
 
 def test_a_curve_can_be_cancelled(project, curve):
@@ -245,10 +245,10 @@ def test_an_older_curve_can_be_chosen_and_says_its_version(project, curve):
     project.add_dictionaries([SourceFile("More.txt", b"kidney disease\n")])
     end_job(project, jobs.create(project, REQUEST))
     page = show(project)
-    assert "Made with" not in texts(page)
+    assert "Trained with dictionaries" not in texts(page)
     box = next(of for of in page.selectbox if of.label == "Curve")
     checked(box.set_value(curve.id).run())
-    assert "Made with dictionaries v1" in texts(page)
+    assert "Trained with dictionaries v1" in texts(page)
     assert chart_count(page) == 3
 
 

@@ -45,7 +45,7 @@ def test_page_explains_itself_and_lists_the_projects(project):
     for step in ("Dictionary", "Distant labels", "PU learning", "Entities"):
         assert f"<b>{step}</b>" in shown(page)
     assert "Case reports" in shown(page)
-    assert "0 sentences · 0 dictionaries · last run: none" in shown(page)
+    assert "0 sentences · 0 dictionaries · last job: none" in shown(page)
     assert "793 sentences · 2 dictionaries" in shown(page)  # the sample
 
 
@@ -94,11 +94,11 @@ def test_a_project_can_be_copied(project):
 
 
 def test_a_project_is_deleted_only_when_its_name_is_typed(project):
-    page = submit(show(), "Delete for good", f"home_delete_{project.id}")
+    page = submit(show(), "Delete permanently", f"home_delete_{project.id}")
     assert page.error[0].value.replace("\\", "") == 'Type "Case reports" to delete this project.'
     assert "Case reports" in names()
     page.text_input(key=f"home_delete_name_{project.id}").set_value("Case reports")
-    checked(submit(page, "Delete for good", f"home_delete_{project.id}"))
+    checked(submit(page, "Delete permanently", f"home_delete_{project.id}"))
     assert names() == ["Sample: medical abstracts"]
     assert page.info[0].value.replace("\\", "") == "Case reports was deleted."
 
@@ -106,7 +106,7 @@ def test_a_project_is_deleted_only_when_its_name_is_typed(project):
 def test_deleting_the_open_project_closes_it(project):
     page = checked(open_page("home", project.id).run())
     page.text_input(key=f"home_delete_name_{project.id}").set_value("Case reports")
-    checked(submit(page, "Delete for good", f"home_delete_{project.id}"))
+    checked(submit(page, "Delete permanently", f"home_delete_{project.id}"))
     assert "project" not in page.query_params
     assert page.sidebar.selectbox[0].value is None
 

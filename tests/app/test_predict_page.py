@@ -152,8 +152,8 @@ def test_a_failed_prediction_says_why_and_can_be_tried_again(trained, monkeypatc
 def test_downloads_hold_what_is_shown(trained):
     ask(show(trained))
     job = finish(trained)
-    found = prediction.found(trained, job, 0.5)
-    data = prediction.written(found, "entities", WriteOptions())
+    predicted = prediction.predicted_text(trained, job, 0.5)
+    data = prediction.written(predicted, "entities", WriteOptions())
     rows = list(csv.DictReader(io.StringIO(data.decode())))
     assert [(row["text"], row["start"], row["score"]) for row in rows] == [("gout", "8", "0.9000")]
 

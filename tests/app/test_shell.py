@@ -105,7 +105,7 @@ def test_a_damaged_project_is_listed_and_the_others_stay_usable():
     (project.folder / "project.db").write_bytes(b"no database at all" * 100)
     page = open_page("home").run()
     assert not page.exception and not page.error
-    assert any("cannot be opened" in element.value for element in page.main.html)
+    assert any("Cannot be opened" in element.value for element in page.main.html)
 
 
 def test_every_widget_has_a_label():

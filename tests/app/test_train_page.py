@@ -89,7 +89,7 @@ def report_epochs(report, method="mpn", stage="training", count=3, total=12):
     [
         (b"", b"gout\n", "No text yet."),
         (b"He had gout.\n", b"", "No dictionaries yet."),
-        (b"He had gout.\n", b"measles\n", "The dictionaries find nothing in this text"),
+        (b"He had gout.\n", b"measles\n", "The dictionaries match nothing in this text"),
     ],
     ids=["no text", "no dictionary", "no match"],
 )
@@ -110,9 +110,9 @@ def test_page_says_what_a_run_takes_before_it_starts():
     assert "<b>17,605</b> tokens in <b>793</b> sentences" in shown
     assert "Chemical</mark> 631" in shown and "Disease</mark> 947" in shown
     # 793 sentences are 25 batches of 32; Conf-MPU trains 12 epochs more: 72 * 25 steps.
-    assert "Epochs: MPN 20 · MPU 20 · Conf-MPU 32<br>1,800 steps in all" in shown
+    assert "Epochs: MPN 20 · MPU 20 · Conf-MPU 32<br>1,800 steps in total" in shown
     assert "Time not known yet" in shown
-    assert "No run yet" in captions(page)
+    assert "No runs yet" in captions(page)
     assert page.code[-1].value == "python -m engine train --project sample --preset balanced"
 
 
@@ -202,7 +202,7 @@ def test_decisions_can_be_learned_from(started):
     project.add_decision("check", "notes", 7, 11, "Disease", "accepted", surface="gout")
     project.add_decision("review", "notes", 40, 44, "Chemical", "unsure", surface="Lead")
     page = show(project)
-    assert page.checkbox(key="train_decisions").label == "Learn from 1 decision of yours"
+    assert page.checkbox(key="train_decisions").label == "Learn from your 1 decision"
     assert page.code[-1].value.endswith("--use-decisions")
     page.button(key="train_start").click().run()
     assert started[0].use_decisions
@@ -214,14 +214,14 @@ def test_decisions_can_be_learned_from(started):
 def test_priors_are_estimated_on_request_and_kept_until_the_labels_change():
     project = make_small_project()
     page = show(project)
-    assert table(page, "prior")["source"].tolist() == ["estimated at the start"] * 2
+    assert table(page, "prior")["source"].tolist() == ["estimated when the run starts"] * 2
     checked(page.button(key="train_estimate").click().run())
     first = table(page, "prior")
     assert first["source"].tolist() == ["estimated"] * 2
     assert (first["prior"] >= first["labeled"] - 1e-9).all()
     assert table(show(project), "prior")["prior"].tolist() == first["prior"].tolist()
     project.set_match_preset("loose")
-    assert table(show(project), "prior")["source"].tolist() == ["estimated at the start"] * 2
+    assert table(show(project), "prior")["source"].tolist() == ["estimated when the run starts"] * 2
 
 
 def edit_priors(page, project, *values):
@@ -274,8 +274,8 @@ def test_a_run_in_progress_is_shown_with_its_stages_and_curves():
     report_epochs(report, "mpn", count=3)
     report_epochs(report, "conf_mpu", "confidence", count=8, total=8)
     page = show(project)
-    assert progress(page).startswith("25 % · Conf-MPU: learning how likely each token is an entity")
-    assert progress(page).endswith("so far · about 42 s to go")
+    assert progress(page).startswith("25 % · Conf-MPU: training the confidence tagger")
+    assert progress(page).endswith("so far · about 42 s left")
     assert "You can close this page" in captions(page)
     stages = texts(page).partition('<ol class="gl-stages">')[2].partition("</ol>")[0]
     assert 'aria-label="done">✓</span> Labels and priors' in stages
@@ -289,7 +289,7 @@ def test_a_run_that_has_no_epoch_yet_says_so():
     project = sample_project()
     begin(project)
     page = show(project)
-    assert "Drawn after the first epoch." in captions(page)
+    assert "Appears after the first epoch." in captions(page)
     assert not page.get("plotly_chart")
 
 
@@ -300,13 +300,13 @@ def test_the_confidence_is_drawn_when_it_is_there():
     bins += [{"low": 0.5, "high": 1.0, "labeled": 9, "unlabeled": 10}]
     report.fact("confidence_histogram", bins)
     page = show(project)
-    assert "Labeled tokens should stand right" in captions(page)
+    assert "Labeled tokens should be on the right" in captions(page)
     assert "Against gold" not in captions(page)
     figures = {"precision": 0.52, "recall": 0.293, "f1": 0.375}
     report.fact("confidence_scores", {"unlabeled": figures, "all": figures})
     assert (
-        "Against gold: of the unlabeled tokens right of the threshold, 52.0 % are part of an "
-        "entity; of those that are, 29.3 % stand there."
+        "Against gold: of the unlabeled tokens above the threshold, 52.0 % are part of an entity; "
+        "of all unlabeled tokens that are part of an entity, 29.3 % are above it."
     ) in captions(show(project))
 
 
@@ -390,7 +390,7 @@ def test_curves_that_train_are_named_when_a_run_would_wait():
     project = sample_project()
     begin(project, jobs.CurveRequest(preset="quick"))
     page = show(project)
-    assert page.info[0].value.startswith("Coverage curves are being trained")
+    assert page.info[0].value.startswith("Coverage curves are in progress")
     assert page.button(key="train_start").label == "Queue this run"
 
 
@@ -475,7 +475,7 @@ def test_runs_asked_for_the_same_are_said_to_be():
     assert state.differences(project, first, second).empty
     page = show(project)
     page.selectbox(key="history_other").set_value(first.id).run()
-    assert "The two runs were asked for the same." in [info.value for info in page.info]
+    assert "The two runs have the same settings and scores." in [info.value for info in page.info]
 
 
 def test_a_run_of_older_dictionaries_says_so():
@@ -484,7 +484,7 @@ def test_a_run_of_older_dictionaries_says_so():
     project.add_dictionaries([SourceFile("More.csv", b"term,label\nxyz,Drug\n")])
     page = show(project)
     assert table(page, "dictionaries")["dictionaries"].tolist() == ["v1 (now v2)"]
-    assert "Text, dictionaries or matching changed since." in captions(page)
+    assert "The text, dictionaries or matching have changed since." in captions(page)
 
 
 def test_a_run_can_be_deleted():
@@ -494,7 +494,7 @@ def test_a_run_can_be_deleted():
     checked(page.button(key="history_delete").click().run())
     assert jobs.list_jobs(project) == []
     assert not job.folder.exists()
-    assert "No run yet" in captions(page)
+    assert "No runs yet" in captions(page)
 
 
 def test_a_run_deleted_elsewhere_does_not_break_the_page():

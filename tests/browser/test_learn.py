@@ -46,7 +46,7 @@ def start_run(page, methods, epochs):
     if not main(page).get_by_role("spinbutton", name="Epochs", exact=True).is_visible():
         main(page).get_by_text("Advanced", exact=True).click()
     write_number(page, "Epochs", epochs)
-    write_number(page, "Sentences a batch", 8)
+    write_number(page, "Sentences per batch", 8)
     if "Conf-MPU" in methods:
         write_number(page, "Epochs of the confidence tagger", 3)
     expect(main(page)).to_contain_text(f"Epochs: {methods[0]} {epochs}")
@@ -118,7 +118,7 @@ def test_a_curve_grows_to_its_end(page, trained):
     choose_only(page, "Shares of the dictionary", "20 %", "100 %")
     choose_only(page, "Methods", "MPN")
     write_number(page, "Epochs", 1)
-    expect(main(page)).to_contain_text("2 shares × 1 method × 1 seed = 2 trainings")
+    expect(main(page)).to_contain_text("2 shares × 1 method × 1 seed = 2 points to train")
     press(page, "Start")
     expect(main(page)).to_contain_text("2 of 2 trained.", timeout=JOB)
     expect(page.get_by_role("button", name="Download data (CSV)")).to_be_visible()

@@ -33,7 +33,7 @@ def project_of(page):
 def test_first_visit_explains_offers_and_opens_the_sample(page):
     see_page(page, HOME)
     expect(page).to_have_url(re.compile(r"/\?project=sample$"))
-    expect(main(page)).to_contain_text("Bring text and a dictionary of your field")
+    expect(main(page)).to_contain_text("Bring text and dictionaries of your field")
     expect(page.locator(".gl-step img")).to_have_count(4)
     expect(page.locator(".gl-project-name")).to_have_text(["Sample: medical abstracts"])
     press(page, "Open the sample project")

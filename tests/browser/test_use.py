@@ -131,7 +131,7 @@ def test_a_project_comes_back_from_its_zip(page, trained, tmp_path):
     path = tmp_path / "journey.zip"
     path.write_bytes(download(page, "Project (zip)").read_bytes())
     follow(page, "Home")
-    upload(page, "Project as a zip file", path)
+    upload(page, "Zip file of a project", path)
     press(page, "Import project")
     see_page(page, "Text")
     expect(page).not_to_have_url(re.compile(trained.id))

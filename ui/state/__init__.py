@@ -1,4 +1,4 @@
-"""What the app remembers: the open project, each person's choices, results kept by content.
+"""What the app remembers: the open project, each user's choices, and cached results.
 
-The only package with st.session_state, st.query_params and caches; one file a topic.
+Only this package uses st.session_state, st.query_params and caches; one file per topic.
 """

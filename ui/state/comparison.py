@@ -1,6 +1,6 @@
-"""What is compared on the page Compare: sets of entities, chosen by run and method, in one pool.
+"""What the Compare page compares: sets of entities, chosen by run and method, in one pool.
 
-Everything is kept by what it came from: the text, the runs chosen, the labels and the gold. A
+Results are cached by what they depend on: the text, the chosen runs, the labels and the gold. A
 click that changes none of these computes nothing.
 """
 
@@ -24,29 +24,29 @@ Key = tuple[object, ...]
 GOLD, DICTIONARY = "gold", "dictionary"
 MOST_SETS = 8
 _KEPT = 4
-_RUN = "run"  # in the address: the run that a link from another page wants to see
+_RUN = "run"  # in the address: the run that a link from another page asks for
 
 
 # ---- what can be compared -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A set of entities: the gold, the dictionaries' or what one method of a run found."""
+class ComparedSet:
+    """A set of entities to compare: gold, dictionary matches, or what a method of a run found."""
 
     key: str  # "gold", "dictionary" or "<job id>/<method>"
     method: str
-    name: str  # short, and among the chosen ones unique
+    name: str  # short, and unique among the chosen sets
     job: Job | None = None
 
 
 def runs_key(project: Project, runs: Sequence[Job]) -> str:
-    """Return the key of the widget that chooses runs; after a new run it begins with that one."""
+    """Return the key of the run picker; it changes with a new run, so that this one is chosen."""
     return f"compare_runs_{project.id}_{runs[0].id if runs else ''}_{_asked()}"
 
 
 def default_runs(runs: Sequence[Job]) -> list[str]:
-    """Return the run that is compared at first: the one that the address asks for, or the last."""
+    """Return the run to compare at first: the one in the address, or else the latest."""
     ids = [job.id for job in runs]
     return [_asked()] if _asked() in ids else ids[:1]
 
@@ -56,37 +56,37 @@ def _asked() -> str:
 
 
 def methods(runs: Sequence[Job], *, has_gold: bool, has_dictionary: bool) -> list[str]:
-    """Return what can be set side by side, in the order of the paper's table: plainest first."""
-    found = {method for job in runs for method in findings.methods_of(job)}
+    """Return the methods to compare, in the order of the paper's table: the simplest first."""
+    finished = {method for job in runs for method in findings.methods_of(job)}
     order = [*reversed(findings.TRUST)]
-    trained = sorted(found, key=lambda m: (order.index(m) if m in order else len(order), m))
+    trained = sorted(finished, key=lambda m: (order.index(m) if m in order else len(order), m))
     return [*([GOLD] if has_gold else []), *([DICTIONARY] if has_dictionary else []), *trained]
 
 
-def choices(runs: Sequence[Job], wanted: Sequence[str]) -> list[Choice]:
-    """Return the sets of these methods in these runs, gold left out, at most MOST_SETS of them."""
+def choices(runs: Sequence[Job], wanted: Sequence[str]) -> list[ComparedSet]:
+    """Return the sets of these methods in these runs, without gold, and at most MOST_SETS."""
     return named(every_choice(runs, wanted)[:MOST_SETS])
 
 
-def every_choice(runs: Sequence[Job], wanted: Sequence[str]) -> list[Choice]:
-    """Return all sets of these methods in these runs, whose names may be the same."""
-    found = []
+def every_choice(runs: Sequence[Job], wanted: Sequence[str]) -> list[ComparedSet]:
+    """Return all sets of these methods in these runs; names may occur more than once."""
+    sets = []
     if DICTIONARY in wanted:
-        found.append(Choice(DICTIONARY, DICTIONARY, _method_name(DICTIONARY)))
+        sets.append(ComparedSet(DICTIONARY, DICTIONARY, _method_name(DICTIONARY)))
     for job in runs:
         done = findings.methods_of(job)
-        found += [
-            Choice(f"{job.id}/{method}", method, _method_name(method), job)
+        sets += [
+            ComparedSet(f"{job.id}/{method}", method, _method_name(method), job)
             for method in wanted
             if method in done
         ]
-    return found
+    return sets
 
 
-def named(chosen: Sequence[Choice]) -> list[Choice]:
-    """Return the choices with names that differ: with several runs, a method has its run's number.
+def named(chosen: Sequence[ComparedSet]) -> list[ComparedSet]:
+    """Return the sets with unique names: with several runs, a method's name has its run's number.
 
-    Numbers are short enough for the beginning of a lane; `run_numbers` says what they stand for.
+    Numbers are short enough for the name of a lane; `run_numbers` tells which run they stand for.
     """
     numbers = run_numbers(chosen)
     if len(numbers) < 2:
@@ -97,8 +97,8 @@ def named(chosen: Sequence[Choice]) -> list[Choice]:
     ]
 
 
-def run_numbers(chosen: Sequence[Choice]) -> dict[str, int]:
-    """Return the number of each run among the choices, from 1, by its id."""
+def run_numbers(chosen: Sequence[ComparedSet]) -> dict[str, int]:
+    """Return a number for each run of these sets, from 1, by the run's id."""
     ids = dict.fromkeys(choice.job.id for choice in chosen if choice.job)
     return {id: i for i, id in enumerate(ids, start=1)}
 
@@ -112,13 +112,13 @@ def _method_name(method: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Sets of entities over one text; names are those of the pool's columns."""
+    """Sets of entities on the same text; their names are those of the pool's columns."""
 
     key: Key
-    chosen: tuple[Choice, ...]  # without gold
-    pool: Pool  # gold first, where there is some
+    chosen: tuple[ComparedSet, ...]  # without gold
+    pool: Pool  # gold first, if there is any
     gold: str | None  # its name in the pool
-    annotated: frozenset[str]  # documents that gold says something about
+    annotated: frozenset[str]  # documents that have gold
     colors: dict[str, str]  # by name
 
     @property
@@ -131,12 +131,15 @@ class Comparison:
 
     @property
     def voices(self) -> tuple[str, ...]:
-        """Whose differences count: the dictionaries' silence is no opinion, if others speak."""
+        """The sets whose differences count as disagreement.
+
+        With several trained methods, only theirs: a missing phrase is not an opinion.
+        """
         return self.trained if len(self.trained) > 1 else self.names
 
 
-def compare(project: Project, chosen: Sequence[Choice], gold: Aligned | None) -> Comparison:
-    """Return the comparison of the chosen sets, with gold where there is some."""
+def compare(project: Project, chosen: Sequence[ComparedSet], gold: Aligned | None) -> Comparison:
+    """Return the comparison of the chosen sets, with gold if there is any."""
     key = (
         project.id,
         project.text_key(),
@@ -149,12 +152,12 @@ def compare(project: Project, chosen: Sequence[Choice], gold: Aligned | None) ->
 
 
 # ---- the caches -----------------------------------------------------------------------------
-# Streamlit leaves out of the cache key what begins with an underscore.
+# Streamlit leaves parameters that begin with an underscore out of the cache key.
 
 
-@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Putting the runs side by side")
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Comparing the runs")
 def _compare(
-    key: Key, _project: Project, _chosen: tuple[Choice, ...], _gold: Aligned | None
+    key: Key, _project: Project, _chosen: tuple[ComparedSet, ...], _gold: Aligned | None
 ) -> Comparison:
     documents = corpus.read_corpus(_project).documents
     name = _method_name(GOLD)
@@ -174,7 +177,7 @@ def _compare(
     )
 
 
-def _marks_of(project: Project, choice: Choice) -> Marks:
+def _marks_of(project: Project, choice: ComparedSet) -> Marks:
     if choice.job is None:
         return findings.matched_marks(project)
     return findings.marks(project, choice.job, choice.method)

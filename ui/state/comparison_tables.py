@@ -1,6 +1,6 @@
-"""The tables of the page Compare: all that follows from what is compared, each made once.
+"""The tables of the Compare page, each computed once per comparison.
 
-A table is made when its tab is first looked at, and kept by the comparison that it came from.
+A table is computed when its tab is first opened, and cached by the comparison.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,113 +25,112 @@ from engine.agreement import (
 from engine.bootstrap import Scored, score_pool, score_table
 from engine.calibration import calibration_error, reliability, score_histogram
 from engine.decisions import judgements
-from engine.jobs import Job
 from engine.judged import judged_precision
 from engine.pool import Pool, choose, within
 from engine.project import Project
 from engine.seen import seen_places, seen_recall
-from ui.state import corpus, findings, labels, review
+from ui.state import corpus, findings, labels
 from ui.state.comparison import Comparison, Key
 
 _KEPT = 4
 
 
-def methods_only(found: Comparison) -> Pool:
+def methods_only(comparison: Comparison) -> Pool:
     """Return the pool without gold."""
-    return _methods_only(found.key, found)
+    return _methods_only(comparison.key, comparison)
 
 
-def scored(project: Project, found: Comparison) -> Scored:
-    """Return the counts against gold, and their resamples."""
-    return _scored(found.key, project, found)
+def scored(project: Project, comparison: Comparison) -> Scored:
+    """Return the counts against gold, with their resamples."""
+    return _scored(comparison.key, project, comparison)
 
 
-def scores(project: Project, found: Comparison) -> pd.DataFrame:
+def scores(project: Project, comparison: Comparison) -> pd.DataFrame:
     """Return precision, recall and F1 of each set and type, with intervals."""
-    return _scores(found.key, project, found)
+    return _scores(comparison.key, project, comparison)
 
 
-def seen(project: Project, found: Comparison) -> pd.DataFrame:
-    """Return recall on gold entities that the dictionaries hold, and on others."""
-    return _seen((*found.key, project.labels_key()), project, found)
+def seen(project: Project, comparison: Comparison) -> pd.DataFrame:
+    """Return recall on gold entities that the dictionaries list, and on the others."""
+    return _seen((*comparison.key, project.labels_key()), project, comparison)
 
 
-def judged(project: Project, found: Comparison) -> pd.DataFrame:
-    """Return the precision of what people have judged, of each set."""
+def judged(project: Project, comparison: Comparison) -> pd.DataFrame:
+    """Return the precision of each set on the entities that people have judged."""
     taken = findings.decisions(project)
     last = max((decision.id for decision in taken), default=0)
-    return _judged((*found.key, len(taken), last), project, found)
+    return _judged((*comparison.key, len(taken), last), project, comparison)
 
 
-def counts(found: Comparison) -> pd.DataFrame:
-    """Return how many entities each set has, of each type ("" for all), and their mean score."""
-    return _counts(found.key, found)
+def counts(comparison: Comparison) -> pd.DataFrame:
+    """Return the number of entities of each set by type ("" for all), and their mean score."""
+    return _counts(comparison.key, comparison)
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Who finds the same, and who finds what no other does."""
+    """Which sets find the same entities, and what only one of them finds."""
 
     matrix: pd.DataFrame  # with gold
     alone: pd.DataFrame
     combinations: pd.DataFrame
 
 
-def agreement(found: Comparison) -> Agreement:
+def agreement(comparison: Comparison) -> Agreement:
     """Return how far the sets agree."""
-    return _agreement(found.key, found)
+    return _agreement(comparison.key, comparison)
 
 
-def confused(found: Comparison, rows: str, columns: str) -> pd.DataFrame:
-    """Return what became of the types of one set in another."""
-    return _confused((*found.key, rows, columns), found, rows, columns)
+def confused(comparison: Comparison, rows: str, columns: str) -> pd.DataFrame:
+    """Return the types of one set by the types that another set gives the same entities."""
+    return _confused((*comparison.key, rows, columns), comparison, rows, columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
-    """The scores of entities: their histogram and, with gold, how many of each score are right."""
+    """The scores of entities: their histogram and, with gold, the share of correct ones."""
 
     histogram: pd.DataFrame
     reliability: pd.DataFrame | None
-    errors: dict[str, float]  # mean distance of score and precision, by set
+    errors: dict[str, float]  # mean distance between score and precision, by set
 
 
-def certainty(found: Comparison) -> Certainty:
-    """Return how sure the sets are, and whether they may be; with gold, where there is gold."""
-    return _certainty(found.key, found)
+def certainty(comparison: Comparison) -> Certainty:
+    """Return the scores of the sets and, with gold, how reliable they are."""
+    return _certainty(comparison.key, comparison)
 
 
-def drawn(found: Comparison, what: Key, make: Callable[[], Any]) -> Any:
-    """Return a figure about the comparison, made once: making takes longer than all else here.
+def drawn(comparison: Comparison, what: Key, make: Callable[[], Any]) -> Any:
+    """Return a chart of the comparison, made once, because making it takes longest.
 
-    `what` names the figure and all that it shows besides.
+    `what` names the chart and everything else that it depends on.
     """
-    return _drawn((*found.key, *what), make)
+    return _drawn((*comparison.key, *what), make)
 
 
 # ---- sentences ------------------------------------------------------------------------------
 
 
 def sentences_like(
-    project: Project, found: Comparison, wanted: Filter, words: str
+    project: Project, comparison: Comparison, wanted: Filter, words: str
 ) -> Sequence[int]:
-    """Return the numbers of the sentences that the filter lets through and that have the words."""
-    numbers = _matching((*found.key, wanted), found, wanted)
+    """Return the numbers of the sentences that match the filter and contain the words."""
+    numbers = _matching((*comparison.key, wanted), comparison, wanted)
     if not words:
         return numbers
     texts, folded = corpus.sentences(project), words.casefold()
     return [i for i in numbers if folded in texts[i].text.casefold()]
 
 
-def changed(found: Comparison, before: str, after: str) -> pd.DataFrame:
-    """Return the entities that two sets do not share, with their gold type where gold is there."""
-    return _changed((*found.key, before, after), found, (before, after))
+def changed(comparison: Comparison, before: str, after: str) -> pd.DataFrame:
+    """Return the entities that two sets do not share, with their gold type if there is gold."""
+    return _changed((*comparison.key, before, after), comparison, (before, after))
 
 
 def with_words(project: Project, changes: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `changed` with their words and sentence.
+    """Add the words and the sentence to rows of `changed`.
 
-    Sentences are long: this is for the rows that are shown, or for the one download of all.
+    Sentences are long, so this is only for the rows on the page and for the download.
     """
     texts = corpus.sentences(project)
     sentences = [texts[i] for i in changes["sentence"].tolist()]
@@ -143,82 +142,79 @@ def with_words(project: Project, changes: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def send_to_review(project: Project, job: Job) -> None:
-    """Choose the queue of what this run's methods disagree on, for the page Review."""
-    review.remember(project, run=job.id, order="disagreement")
-
-
 # ---- the caches -----------------------------------------------------------------------------
-# Streamlit leaves out of the cache key what begins with an underscore.
+# Streamlit leaves parameters that begin with an underscore out of the cache key.
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
-def _methods_only(key: Key, _found: Comparison) -> Pool:
-    return choose(_found.pool, _found.names)
+def _methods_only(key: Key, _comparison: Comparison) -> Pool:
+    return choose(_comparison.pool, _comparison.names)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Comparing with gold")
-def _scored(key: Key, _project: Project, _found: Comparison) -> Scored:
-    assert _found.gold is not None
+def _scored(key: Key, _project: Project, _comparison: Comparison) -> Scored:
+    assert _comparison.gold is not None
     sizes = [len(document.sentences) for document in corpus.read_corpus(_project).documents]
     bounds = np.cumsum([0, *sizes])
-    return score_pool(_found.pool, _found.gold, _found.annotated, sentences_by_document=bounds)
+    return score_pool(
+        _comparison.pool, _comparison.gold, _comparison.annotated, sentences_by_document=bounds
+    )
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
-def _scores(key: Key, _project: Project, _found: Comparison) -> pd.DataFrame:
-    return score_table(scored(_project, _found))
+def _scores(key: Key, _project: Project, _comparison: Comparison) -> pd.DataFrame:
+    return score_table(scored(_project, _comparison))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Looking up gold in the dictionaries")
-def _seen(key: Key, _project: Project, _found: Comparison) -> pd.DataFrame:
-    assert _found.gold is not None
+def _seen(key: Key, _project: Project, _comparison: Comparison) -> pd.DataFrame:
+    assert _comparison.gold is not None
     places = seen_places(
-        _found.pool,
-        _found.gold,
+        _comparison.pool,
+        _comparison.gold,
         corpus.read_corpus(_project).documents,
         labels.labels(_project),
     )
-    return seen_recall(_found.pool, _found.gold, places)
+    return seen_recall(_comparison.pool, _comparison.gold, places)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _judged(key: Key, _project: Project, _found: Comparison) -> pd.DataFrame:
-    return judged_precision(methods_only(_found), judgements(findings.decisions(_project)))
+def _judged(key: Key, _project: Project, _comparison: Comparison) -> pd.DataFrame:
+    return judged_precision(methods_only(_comparison), judgements(findings.decisions(_project)))
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
-def _agreement(key: Key, _found: Comparison) -> Agreement:
-    methods_pool = methods_only(_found)
+def _agreement(key: Key, _comparison: Comparison) -> Agreement:
+    methods_pool = methods_only(_comparison)
     return Agreement(
-        agreement_matrix(_found.pool), found_alone(methods_pool), combinations(methods_pool)
+        agreement_matrix(_comparison.pool), found_alone(methods_pool), combinations(methods_pool)
     )
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
-def _confused(key: Key, _found: Comparison, _rows: str, _columns: str) -> pd.DataFrame:
-    return confusion(_found.pool, _rows, _columns)
+def _confused(key: Key, _comparison: Comparison, _rows: str, _columns: str) -> pd.DataFrame:
+    return confusion(_comparison.pool, _rows, _columns)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
-def _certainty(key: Key, _found: Comparison) -> Certainty:
-    if _found.gold is None:
-        return Certainty(score_histogram(_found.pool), None, {})
-    pool = within(_found.pool, _found.annotated)
-    table = reliability(pool, _found.gold)
-    return Certainty(score_histogram(pool, _found.gold), table, calibration_error(table))
+def _certainty(key: Key, _comparison: Comparison) -> Certainty:
+    if _comparison.gold is None:
+        return Certainty(score_histogram(_comparison.pool), None, {})
+    pool = within(_comparison.pool, _comparison.annotated)
+    table = reliability(pool, _comparison.gold)
+    return Certainty(score_histogram(pool, _comparison.gold), table, calibration_error(table))
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
-def _counts(key: Key, _found: Comparison) -> pd.DataFrame:
-    return entity_counts(_found.pool)
+def _counts(key: Key, _comparison: Comparison) -> pd.DataFrame:
+    return entity_counts(_comparison.pool)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _changed(key: Key, _found: Comparison, _two: tuple[str, str]) -> pd.DataFrame:
-    table = changed_entities(_found.pool, *_two)
-    if _found.gold is not None:
-        table["gold"] = types_at(_found.pool, _found.gold, table)
+def _changed(key: Key, _comparison: Comparison, _two: tuple[str, str]) -> pd.DataFrame:
+    table = changed_entities(_comparison.pool, *_two)
+    if _comparison.gold is not None:
+        table["gold"] = types_at(_comparison.pool, _comparison.gold, table)
     return table
 
 
@@ -228,5 +224,5 @@ def _drawn(key: Key, _make: Callable[[], Any]) -> Any:
 
 
 @st.cache_resource(max_entries=4 * _KEPT, show_spinner=False)
-def _matching(key: Key, _found: Comparison, _wanted: Filter) -> list[int]:
-    return matching_sentences(_found.pool, _wanted).tolist()
+def _matching(key: Key, _comparison: Comparison, _wanted: Filter) -> list[int]:
+    return matching_sentences(_comparison.pool, _wanted).tolist()

@@ -1,4 +1,4 @@
-"""The open project, its pages, and messages for the next page; one set a visitor."""
+"""The open project, its pages, and messages for the next page; kept per visitor."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -13,16 +13,16 @@ _COUNTERS = "uploader_counters"
 
 
 class Message(NamedTuple):
-    """Something to be said once, after the next time that the page is drawn."""
+    """A message to show once, on the next page that is drawn."""
 
     text: str
     kind: str = "success"  # or "info", "warning", "error"
 
 
 def current_project() -> Project | None:
-    """Return the project of the address, else the last one open, else on a first visit the sample.
+    """Return the project in the address, else the last open one, else the sample (first visit).
 
-    None after the open project was closed or deleted; InputError when there is no such project.
+    None after the open project was closed or deleted; InputError if there is no such project.
     """
     project_id = st.query_params.get("project", "") or st.session_state.get(_PROJECT)
     if project_id is None:
@@ -35,7 +35,7 @@ def current_project() -> Project | None:
 
 
 def set_current(project_id: str | None) -> None:
-    """Open this project from now on, in the address as well; None closes it."""
+    """Open this project, and put it into the address; None closes the open project."""
     st.session_state[_PROJECT] = project_id or ""
     if not project_id:
         st.query_params.pop("project", None)
@@ -44,13 +44,13 @@ def set_current(project_id: str | None) -> None:
 
 
 def forget(project_id: str) -> None:
-    """Close the project if it is the open one: it was deleted."""
+    """Close a deleted project if it is the open one."""
     if st.session_state.get(_PROJECT) == project_id:
         set_current(None)
 
 
 def address() -> dict[str, str]:
-    """Return what every link within the app carries on: the project."""
+    """Return the query parameters of every link within the app: the project."""
     project_id = st.session_state.get(_PROJECT, "")
     return {"project": project_id} if project_id else {}
 
@@ -59,12 +59,12 @@ def address() -> dict[str, str]:
 
 
 def remember_pages(pages: Mapping[str, Any]) -> None:
-    """Keep the pages of this visit by name, for links between them."""
+    """Keep the app's pages by name, for links between them."""
     st.session_state[_PAGES] = dict(pages)
 
 
 def page(name: str) -> Any:
-    """Return the page of this name ("text", "labels", …), as Streamlit's links take it."""
+    """Return the page with this name ("text", "labels", …), for Streamlit's links."""
     return st.session_state[_PAGES][name]
 
 
@@ -72,12 +72,12 @@ def page(name: str) -> Any:
 
 
 def say(text: str, kind: str = "success") -> None:
-    """Keep a message until the next page header is drawn: a rerun would wipe it off the screen."""
+    """Keep a message until the next page header is drawn, because a rerun would remove it."""
     st.session_state.setdefault(_MESSAGES, []).append(Message(text, kind))
 
 
 def take_messages() -> list[Message]:
-    """Return the messages that were kept, and forget them."""
+    """Return the kept messages, and forget them."""
     return st.session_state.pop(_MESSAGES, [])
 
 
@@ -85,12 +85,12 @@ def take_messages() -> list[Message]:
 
 
 def uploader_key(name: str) -> str:
-    """Return the uploader's key; after `empty_uploader` it is another one, and so it is empty."""
+    """Return the uploader's key; `empty_uploader` changes it, which empties the uploader."""
     return f"{name}_{st.session_state.get(_COUNTERS, {}).get(name, 0)}"
 
 
 def empty_uploader(name: str) -> None:
-    """Take the files out of an uploader; their bytes would stay in memory otherwise."""
+    """Remove the files from an uploader; otherwise their bytes would stay in memory."""
     counters = st.session_state.setdefault(_COUNTERS, {})
     counters[name] = counters.get(name, 0) + 1
 

@@ -1,4 +1,4 @@
-"""Coverage curves: the jobs that make them, their points as they come, what a person chose."""
+"""Coverage curves: the jobs that train them, their points so far, and the user's actions."""
 
 from collections.abc import Sequence
 
@@ -21,34 +21,34 @@ def curves(project: Project) -> list[Job]:
     return jobs.list_jobs(project, "curve")
 
 
-def chosen_key(found: Sequence[Job]) -> str:
-    """Return the key of the widget that chooses a curve; a new one is chosen when it is there."""
-    return f"curves_job_{found[0].id if found else ''}"
+def chosen_key(curve_jobs: Sequence[Job]) -> str:
+    """Return the key of the curve picker; it changes with a new curve, so that this is chosen."""
+    return f"curves_job_{curve_jobs[0].id if curve_jobs else ''}"
 
 
 def points(project: Project, job: Job) -> pd.DataFrame:
-    """Return the points that are there so far."""
+    """Return the points so far."""
     if job.is_active:
         return jobs.curve_points(project, job.id)
     return _points((project.id, job.id, job.attempt, job.state), project)
 
 
 def cells(project: Project, job: Job) -> pd.DataFrame:
-    """Return the cells and their states."""
+    """Return one cell per share, method and seed, with its state."""
     return jobs.curve_cells(project, job.id)
 
 
-# ---- what a person does ---------------------------------------------------------------------
+# ---- what the user does ---------------------------------------------------------------------
 
 
 def start(project: Project, request: CurveRequest) -> None:
-    """Start a curve, or put it in line."""
+    """Start a curve, or queue it."""
     jobs.start(project, request)
     current.say("The curve has started. Its points appear below as they are done.")
 
 
 def measure(project: Project, request: CurveRequest) -> None:
-    """Measure how fast its methods train here, for the estimate."""
+    """Measure how fast its methods train on this machine, to estimate the time."""
     jobs.start(
         project,
         ProbeRequest(
@@ -61,12 +61,12 @@ def measure(project: Project, request: CurveRequest) -> None:
 
 
 def say(message: str) -> None:
-    """Keep what went wrong in a callback for the head of the page."""
+    """Keep the error of a callback for the page header."""
     current.say(message, "error")
 
 
 def is_measuring(project: Project) -> bool:
-    """Return whether a measurement is under way."""
+    """Return whether a measurement is in progress."""
     return any(job.is_active for job in jobs.list_jobs(project, "probe"))
 
 
@@ -76,7 +76,7 @@ def training(project: Project) -> Job | None:
     return active if active is not None and active.kind in ("train", "curve") else None
 
 
-# Streamlit leaves out of the cache key what begins with an underscore.
+# Streamlit leaves parameters that begin with an underscore out of the cache key.
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

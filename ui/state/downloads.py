@@ -179,7 +179,7 @@ def _method_rows(project: Project, job: Job | None) -> list[MethodRow]:
     ]
 
 
-def _entities(project: Project, choice: compared.Choice) -> EntitiesByDocument:
+def _entities(project: Project, choice: compared.ComparedSet) -> EntitiesByDocument:
     if choice.job is None:
         return findings.matched(project)
     return findings.found(project, choice.job, choice.method)

@@ -1,6 +1,6 @@
-"""Predictions on new text: which run is asked, what was asked before, what was found.
+"""Predictions on new text: start one, list earlier ones, and read their results.
 
-A prediction is a job; its texts and entities are on disk, so a refreshed page finds them again.
+A prediction is a job; its texts and entities are on disk, so a reloaded page shows them again.
 """
 
 from bisect import bisect_right
@@ -25,7 +25,7 @@ _KEPT = 4
 _COLUMNS = ("text", "entity_type", "score", "document", "sentence", "context")
 
 
-# ---- asking ---------------------------------------------------------------------------------
+# ---- starting a prediction ------------------------------------------------------------------
 
 
 def start(
@@ -33,7 +33,7 @@ def start(
 ) -> None:
     """Start a prediction, and show it from now on."""
     options = engine.ReadOptions(lines_are_documents=lines)
-    engine.read_corpus(files, options)  # what cannot be read is said here, before a process starts
+    engine.read_corpus(files, options)  # fails here if files are unreadable, before a job starts
     job = jobs.start(project, PredictRequest(run, method, tuple(files), options))
     project.set_choice(_CHOICE, job.id)
 
@@ -48,7 +48,7 @@ def uploaded_files(uploads: Sequence[object]) -> list[engine.SourceFile]:
     return [engine.SourceFile(file.name, file.getvalue()) for file in uploads]  # type: ignore[attr-defined]
 
 
-# ---- what was asked -------------------------------------------------------------------------
+# ---- earlier predictions --------------------------------------------------------------------
 
 
 def predictions(project: Project) -> dict[str, Job]:
@@ -57,7 +57,7 @@ def predictions(project: Project) -> dict[str, Job]:
 
 
 def names(predicted: Mapping[str, Job]) -> dict[str, str]:
-    """Return a name for each prediction, by id: when, on what, and by which method."""
+    """Return a name for each prediction, by id: when, and on what text."""
     return findings.told_apart(
         {id: f"{job.created_at:%-d %b %Y, %H:%M}, {_asked(job)}" for id, job in predicted.items()}
     )
@@ -70,7 +70,7 @@ def _asked(job: Job) -> str:
 
 
 def chosen(project: Project, predicted: Mapping[str, Job]) -> Job | None:
-    """Return the prediction to show: the one chosen last, else the newest."""
+    """Return the prediction to show: the last one chosen, or else the newest."""
     newest = next(iter(predicted.values()), None)
     return predicted.get(project.choice(_CHOICE, ""), newest)
 
@@ -80,40 +80,40 @@ def choose(project: Project, key: str) -> None:
     project.set_choice(_CHOICE, st.session_state[key])
 
 
-# ---- what was found -------------------------------------------------------------------------
+# ---- results --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A prediction's texts, and its entities as numbered lines to read and as a table."""
+class PredictedText:
+    """The texts of a prediction, with its entities as numbered lines and as a table."""
 
     corpus: engine.Corpus
     lines: Sequence[Line]
     table: pd.DataFrame  # text, entity_type, score, document, sentence (number), context
-    types: Sequence[str]  # found, and those of the dictionaries, so that colors stay the same
+    types: Sequence[str]  # predicted, and those of the dictionaries, so that colors stay the same
     notes: Sequence[str]
 
 
-def found(project: Project, job: Job, least_score: float = 0.0) -> Found:
-    """Return what a finished prediction found with at least this score."""
-    return _found((project.id, job.id, job.attempt, least_score), project)
+def predicted_text(project: Project, job: Job, least_score: float = 0.0) -> PredictedText:
+    """Return the text of a finished prediction, with entities of at least this score."""
+    return _predicted_text((project.id, job.id, job.attempt, least_score), project)
 
 
-def counts(of: Found) -> dict[str, int]:
-    """Return how many entities of each type were found."""
-    return dict(sorted(Counter(of.table["entity_type"]).items()))
+def counts(predicted: PredictedText) -> dict[str, int]:
+    """Return the number of entities of each type."""
+    return dict(sorted(Counter(predicted.table["entity_type"]).items()))
 
 
-def written(of: Found, format: str, options: engine.WriteOptions) -> bytes:
+def written(predicted: PredictedText, format: str, options: engine.WriteOptions) -> bytes:
     """Return the texts and entities as a file of this format."""
     out, write = BytesIO(), engine.FORMATS[format].write
     assert write is not None
-    write(of.corpus, out, options)
+    write(predicted.corpus, out, options)
     return out.getvalue()
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner="Reading what was found")
-def _found(key: tuple[object, ...], _project: Project) -> Found:
+@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the results")
+def _predicted_text(key: tuple[object, ...], _project: Project) -> PredictedText:
     _, job_id, _, least = key
     corpus = jobs.predicted_corpus(_project, str(job_id))
     entities = {
@@ -126,8 +126,10 @@ def _found(key: tuple[object, ...], _project: Project) -> Found:
     }
     lines, rows = _lines_and_rows(corpus.documents, entities)
     table = pd.DataFrame(rows, columns=list(_COLUMNS))
-    of_dictionaries = {name for of in labels.dictionaries(_project) for name in of.types}
-    return Found(
+    of_dictionaries = {
+        name for dictionary in labels.dictionaries(_project) for name in dictionary.types
+    }
+    return PredictedText(
         engine.Corpus(corpus.documents, entities, corpus.files),
         lines,
         table,
@@ -156,16 +158,16 @@ def _lines_and_rows(
 def _by_sentence(
     document: engine.Document, entities: Sequence[engine.Entity]
 ) -> dict[int, list[engine.Entity]]:
-    """The entities by the number of the sentence that they begin in, in text order."""
+    """Return the entities by the number of the sentence they begin in, in text order."""
     starts = [sentence.start for sentence in document.sentences]
-    found: dict[int, list[engine.Entity]] = {}
+    by_sentence: dict[int, list[engine.Entity]] = {}
     for entity in sorted(entities, key=lambda e: (e.start, e.end)):
-        found.setdefault(max(bisect_right(starts, entity.start) - 1, 0), []).append(entity)
-    return found
+        by_sentence.setdefault(max(bisect_right(starts, entity.start) - 1, 0), []).append(entity)
+    return by_sentence
 
 
 def _marks(sentence: engine.Sentence, entities: Sequence[engine.Entity]) -> list[Mark]:
-    """The entities as stretches of the sentence; what runs over its end is cut there."""
+    """Return the entities as marks on the sentence, cut off at its end."""
     marks, reached = [], 0
     for entity in entities:
         start, end = entity.start - sentence.start, min(entity.end, sentence.end) - sentence.start

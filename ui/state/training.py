@@ -1,4 +1,4 @@
-"""What the Train page knows: priors estimated once, the plan of a run, runs and how they differ."""
+"""The state of the Train page: priors, the plan of a run, and the runs so far."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -29,8 +29,8 @@ from ui.state import corpus
 from ui.state import labels as labels_state
 from ui.state.labels import Key
 
-_PRIORS = "priors"  # a choice that the project remembers, with the labels it was made from
-ESTIMATED, LATER = "estimated", "estimated at the start"
+_PRIORS = "priors"  # a choice that the project keeps, with the key of the labels it was made from
+ESTIMATED, LATER = "estimated", "estimated when the run starts"
 _RECENT = timedelta(minutes=10)
 
 
@@ -39,17 +39,17 @@ _RECENT = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would be trained on, and what speaks against it."""
+    """What a run would be trained on, with warnings and problems."""
 
     tokens: int
     sentences: int
     labeled: Mapping[str, int]  # tokens by entity type
     warnings: tuple[str, ...]
-    problem: str  # why nothing can be learned from it; "" when something can
+    problem: str  # why nothing can be learned from it; "" if something can
 
 
 def plan(project: Project) -> Plan:
-    """Return what can be said before a run starts."""
+    """Return what is known before a run starts."""
     return _plan((project.id, project.labels_key()), project)
 
 
@@ -59,18 +59,18 @@ def work_of(methods: Sequence[str], settings: Settings, sentences: int) -> dict[
 
 
 def device_line(project: Project, settings: Settings) -> str:
-    """Return where a run would be trained, as far as that is known without torch."""
+    """Return where a run would be trained, as far as this is known without torch."""
     devices = {speed.device for speed in measured_speeds(project, settings).values()}
     if devices and devices != {"cpu"}:
         return f"Trains on {' and '.join(sorted(devices))}, one method after the other."
     cores = side_by_side(1_000)
-    one = "1 core" if cores == 1 else f"{cores} cores: as many methods train side by side"
-    return f"This machine has {one}. A GPU is used where there is one."
+    known = "1 core" if cores == 1 else f"{cores} cores, so {cores} methods can train in parallel"
+    return f"This machine has {known}. A GPU is used if there is one."
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """The share of all tokens that belong to a type, as far as known."""
+    """The share of all tokens that belongs to a type, as far as it is known."""
 
     entity_type: str
     labeled_share: float
@@ -79,7 +79,7 @@ class Prior:
 
 
 def priors(project: Project) -> list[Prior]:
-    """Return one prior a type; estimates hold for the labels that they were made from only."""
+    """Return one prior per type; an estimate holds only for the labels that it was made from."""
     planned = plan(project)
     stored = project.choice(_PRIORS) or {}
     values = stored.get("values", {}) if stored.get("labels_key") == project.labels_key() else {}
@@ -95,36 +95,36 @@ def priors(project: Project) -> list[Prior]:
 
 
 def prior_notes(project: Project) -> list[str]:
-    """Return what the estimation noted: scaled, rough, sampled."""
+    """Return the notes of the estimation: scaled, rough, sampled."""
     stored = project.choice(_PRIORS) or {}
     is_current = stored.get("labels_key") == project.labels_key()
     return list(stored.get("notes", ())) if is_current else []
 
 
 def estimate(project: Project) -> None:
-    """Estimate the priors of the labels as they are now, and keep them with the project."""
+    """Estimate the priors from the current labels, and keep them with the project."""
     key, labels = project.labels_key(), labels_state.labels(project)
     sentences = [sentence.tokens for sentence in corpus.sentences(project)]
-    found = estimate_priors(sentences, labels.labels, labels.types)
-    values = dict(zip(found.types, found.values[1:].tolist(), strict=True))
-    record = {"labels_key": key, "values": values, "notes": list(found.notes)}
+    estimated = estimate_priors(sentences, labels.labels, labels.types)
+    values = dict(zip(estimated.types, estimated.values[1:].tolist(), strict=True))
+    record = {"labels_key": key, "values": values, "notes": list(estimated.notes)}
     project.set_choice(_PRIORS, record)
 
 
 def chosen_priors(
     known: Sequence[Prior], edited: Mapping[str, float | None]
 ) -> dict[str, float] | None:
-    """Return the priors to train with; None when they are to be estimated at the start.
+    """Return the priors to train with; None if they are to be estimated when the run starts.
 
-    `edited` has what the person sees, by type. InputError for what cannot be.
+    `edited` has the values that the user sees, by type. InputError if they are impossible.
     """
     before = {prior.entity_type: prior.value for prior in known}
     given = {name: value for name, value in edited.items() if value is not None}
     if not given or given == before:
         return None
     if len(given) < len(before):
-        lacking = ", ".join(name for name in before if name not in given)
-        raise InputError(f"{lacking} has no prior. Give one for each type, or estimate them")
+        missing = ", ".join(name for name in before if name not in given)
+        raise InputError(f"{missing} has no prior. Give one for each type, or estimate them")
     check_priors(np.array(list(given.values())))
     return given
 
@@ -138,36 +138,36 @@ def runs(project: Project) -> list[jobs.Job]:
 
 
 def scores(project: Project, job: jobs.Job) -> dict[str, Any]:
-    """Return the scores against gold by method; empty without gold or before the end."""
+    """Return the scores against gold by method; empty without gold or before the run is done."""
     with reading_jobs(project.folder) as db:
         return dict(fact_of(db, job.id, "scores") or {})
 
 
 def f1_scores(project: Project, job: jobs.Job) -> dict[str, float | None]:
     """Return F1 by method, in percent."""
-    found = {}
-    for method, of in scores(project, job).items():
-        f1 = of.get("overall", {}).get("f1")
-        found[method] = None if f1 is None else 100 * f1
-    return found
+    percents = {}
+    for method, measures in scores(project, job).items():
+        f1 = measures.get("overall", {}).get("f1")
+        percents[method] = None if f1 is None else 100 * f1
+    return percents
 
 
 def seconds(job: jobs.Job) -> float | None:
-    """Return how long a job has run; None before it began."""
+    """Return how long a job has run; None before it started."""
     if job.started_at is None:
         return None
     return ((job.finished_at or datetime.now(UTC)) - job.started_at).total_seconds()
 
 
 def is_recent(job: jobs.Job) -> bool:
-    """Tell whether a job ended within the last minutes."""
+    """Return whether a job ended within the last minutes."""
     return job.finished_at is not None and datetime.now(UTC) - job.finished_at < _RECENT
 
 
-def history(project: Project, found: Sequence[jobs.Job]) -> pd.DataFrame:
-    """Return one row a run: when, state, preset, methods, dictionary version, F1s, seconds."""
+def history(project: Project, train_jobs: Sequence[jobs.Job]) -> pd.DataFrame:
+    """Return one row per run: when, state, preset, methods, dictionary version, F1s, seconds."""
     rows = []
-    for job in found:
+    for job in train_jobs:
         f1 = f1_scores(project, job)
         rows.append(
             {
@@ -185,19 +185,19 @@ def history(project: Project, found: Sequence[jobs.Job]) -> pd.DataFrame:
 
 
 def request_of(job: jobs.Job) -> TrainRequest:
-    """Return what was asked of a run."""
+    """Return the request of a run."""
     request = request_from(job.kind, job.request)
     assert isinstance(request, TrainRequest)
     return request
 
 
 def threshold(job: jobs.Job) -> float:
-    """Return the confidence above which a run leaves unlabeled tokens out."""
+    """Return the confidence above which unlabeled tokens do not count as non-entities."""
     return settings_of(request_of(job)).confidence_threshold
 
 
 def described(job: jobs.Job) -> dict[str, str]:
-    """Return everything that decides a run's result, by name."""
+    """Return everything that a run's result depends on, by name."""
     request = request_of(job)
     settings = {
         name: _shown(value)
@@ -224,7 +224,7 @@ def differences(project: Project, first: jobs.Job, second: jobs.Job) -> pd.DataF
     rows = [(name, one[name], other[name]) for name in one if one[name] != other[name]]
     f1s = f1_scores(project, first), f1_scores(project, second)
     for method in dict.fromkeys((*f1s[0], *f1s[1])):
-        pair = [of.get(method) for of in f1s]
+        pair = [f1_by_method.get(method) for f1_by_method in f1s]
         if pair[0] != pair[1]:
             shown = ["–" if f1 is None else f"{f1:.1f}" for f1 in pair]
             rows.append((f"F1 of {method} (%)", shown[0], shown[1]))

@@ -1,4 +1,4 @@
-"""Compare: what each method finds in the same text, how right it is, and where they differ."""
+"""Compare: what each method finds in the same text, how accurate it is, and where they differ."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,8 @@ def show(project: Project) -> None:
     """Draw the page."""
     parts.page_header(
         "Compare",
-        "See what each method finds in the same text, how right it is, and where they differ.",
+        "See what each method finds in the same text, how accurate it is, and where the methods "
+        "differ.",
         parts.project_chips(project),
     )
     runs = findings.runs(project)
@@ -38,65 +39,65 @@ def show(project: Project) -> None:
     gold = read_gold(project)
     chosen, has_gold = show_choice(project, runs, gold)
     if not chosen:
-        st.info("Choose at least one method to look at.", icon=":material/info:")
+        st.info("Choose at least one method.", icon=":material/info:")
         return
-    found = state.compare(project, chosen, gold if has_gold else None)
-    show_remarks(project, found, gold)
-    show_tabs(project, found, runs, gold)
+    comparison = state.compare(project, chosen, gold if has_gold else None)
+    show_remarks(project, comparison, gold)
+    show_tabs(project, comparison, runs, gold)
     st.divider()
     parts.next_step("Review", "review")
     parts.command(command_line(project, chosen))
 
 
 def show_tabs(
-    project: Project, found: state.Comparison, runs: Sequence[Job], gold: Aligned | None
+    project: Project, comparison: state.Comparison, runs: Sequence[Job], gold: Aligned | None
 ) -> None:
-    """Draw the open tab; what the others show is computed when it is looked at."""
+    """Draw the open tab; the others are computed when they are opened."""
     overview, agreement, sentences, types, certainty, two = st.tabs(
         TABS, key="compare_tab", on_change="rerun"
     )
     if agreement.open:
         with agreement:
-            compare_agreement.show(found)
+            compare_agreement.show(comparison)
     elif sentences.open:
         with sentences:
-            compare_lanes.show(project, found)
+            compare_lanes.show(project, comparison)
     elif types.open:
         with types:
-            compare_agreement.show_types(found)
+            compare_agreement.show_types(comparison)
     elif certainty.open:
         with certainty:
-            compare_certainty.show(found)
+            compare_certainty.show(comparison)
     elif two.open:
         with two:
             compare_runs.show(project, runs, gold)
     else:
         with overview:
-            if found.gold:
-                compare_scores.show(project, found)
+            if comparison.gold:
+                compare_scores.show(project, comparison)
             else:
-                compare_counts.show(project, found)
+                compare_counts.show(project, comparison)
 
 
 # ---- before the tabs ------------------------------------------------------------------------
 
 
 def is_ready(project: Project, runs: Sequence[Job]) -> bool:
-    """Say what is missing unless there is a run to look at."""
+    """Return whether there is a run to show; if not, say what is missing."""
     if runs:
         return True
     active = jobs.active_job(project)
     if active is not None and active.kind == "train":
         parts.empty_state(
-            "A training is under way. What its methods find will stand here side by side as soon "
-            "as the first of them is done.",
+            "Training is in progress. Results appear here, side by side, as soon as the first "
+            "method is done.",
             "Watch the training",
             "train",
         )
     else:
         parts.empty_state(
-            "Nothing is trained yet. What MPN, MPU and Conf-MPU find will stand here side by side, "
-            "with the dictionaries and with gold where there is some.",
+            "Nothing is trained yet. Train first: this page then compares the methods with each "
+            "other, with the dictionaries and, if you have it, with gold.",
             "Train",
             "train",
         )
@@ -104,7 +105,7 @@ def is_ready(project: Project, runs: Sequence[Job]) -> bool:
 
 
 def read_gold(project: Project) -> Aligned | None:
-    """Return the gold; where it cannot be read, say so and go on without it."""
+    """Return the gold; if it cannot be read, show the error and continue without it."""
     try:
         return corpus.gold(project)
     except InputError as error:
@@ -114,8 +115,8 @@ def read_gold(project: Project) -> Aligned | None:
 
 def show_choice(
     project: Project, runs: Sequence[Job], gold: Aligned | None
-) -> tuple[list[state.Choice], bool]:
-    """Draw the choice of runs and methods; return the sets to compare, and whether gold is in."""
+) -> tuple[list[state.ComparedSet], bool]:
+    """Draw the choice of runs and methods; return the sets, and whether gold is chosen."""
     by_id, names = {job.id: job for job in runs}, findings.run_names(runs)
     with st.container(horizontal=True, vertical_alignment="top"):
         ids = state.default_runs(runs)
@@ -149,16 +150,16 @@ def show_choice(
     left_out = len(state.every_choice(chosen_runs, list(wanted))) - len(chosen)
     if left_out:
         st.warning(
-            f"Only {len(chosen)} can stand side by side; {left_out} more are left out. Choose "
-            "fewer runs or fewer methods to see them.",
+            f"Only {len(chosen)} results fit side by side; {left_out} more are not shown. Choose "
+            "fewer runs or methods to see them.",
             icon=":material/warning:",
         )
     show_runs(chosen, names)
     return chosen, state.GOLD in wanted
 
 
-def show_runs(chosen: Sequence[state.Choice], names: Mapping[str, str]) -> None:
-    """Say which runs are looked at, by the numbers that their methods have where there are more."""
+def show_runs(chosen: Sequence[state.ComparedSet], names: Mapping[str, str]) -> None:
+    """Name the runs that are compared; several runs have the numbers that their methods carry."""
     numbers = state.run_numbers(chosen)
     if len(numbers) == 1:
         (id,) = numbers
@@ -168,54 +169,57 @@ def show_runs(chosen: Sequence[state.Choice], names: Mapping[str, str]) -> None:
         st.caption(parts.plain(f"Runs {listed}"))
 
 
-def show_remarks(project: Project, found: state.Comparison, gold: Aligned | None) -> None:
-    """Say what a reader of the figures has to know: no gold, gold for a part, other versions."""
-    if found.gold is None:
+def show_remarks(project: Project, comparison: state.Comparison, gold: Aligned | None) -> None:
+    """Say what readers of the scores must know: no gold, partial gold, different versions."""
+    if comparison.gold is None:
         st.info(
-            NO_GOLD if gold is None else f"{NO_GOLD} Gold is there, but not chosen.",
+            NO_GOLD if gold is None else f"{NO_GOLD} You have gold, but it is not chosen.",
             icon=":material/info:",
         )
-    remarks = [*gold_remarks(project, found), *version_remarks(project, found)]
+    remarks = [*gold_remarks(project, comparison), *version_remarks(project, comparison)]
     if remarks:
         st.warning(parts.plain(" ".join(remarks)), icon=":material/warning:")
 
 
-def gold_remarks(project: Project, found: state.Comparison) -> list[str]:
-    """Return that gold is there for some documents only, if so."""
-    documents, annotated = len(found.pool.document_ids), len(found.annotated)
-    if found.gold is None or annotated >= documents:
+def gold_remarks(project: Project, comparison: state.Comparison) -> list[str]:
+    """Return a remark if only some documents have gold."""
+    documents, annotated = len(comparison.pool.document_ids), len(comparison.annotated)
+    if comparison.gold is None or annotated >= documents:
         return []
     return [
-        f"Gold is there for {annotated:,} of {documents:,} documents: scores count those only, "
-        "agreement and counts of entities count all."
+        f"Gold covers {annotated:,} of {documents:,} documents. Scores use only those; agreement "
+        "and entity counts use all."
     ]
 
 
-def version_remarks(project: Project, found: state.Comparison) -> list[str]:
-    """Return how the runs' text and dictionaries differ from each other and from today's."""
-    used = {choice.job.id: choice.job for choice in found.chosen if choice.job}.values()
+def version_remarks(project: Project, comparison: state.Comparison) -> list[str]:
+    """Return how the runs' text and dictionaries differ from each other and from the current."""
+    used = {choice.job.id: choice.job for choice in comparison.chosen if choice.job}.values()
     remarks = []
     texts, labels = {job.text_key for job in used}, {job.labels_key for job in used}
     if len(texts) > 1:
         remarks.append("These runs learned from different texts.")
     elif texts and texts != {project.text_key()}:
-        remarks.append("The text was changed after this run.")
+        remarks.append("The text has changed since this run.")
     versions = sorted({job.dictionary_version for job in used})
     if len(versions) > 1:
         listed = " and ".join(f"v{version}" for version in versions)
         remarks.append(f"These runs learned from different dictionaries ({listed}).")
     elif len(labels) > 1 and len(texts) == 1:
-        remarks.append("These runs matched phrases in different ways.")
+        remarks.append("These runs used different matching.")
     now = project.dictionary_version()
-    if state.DICTIONARY in {choice.key for choice in found.chosen} and versions not in ([], [now]):
-        remarks.append(f"The dictionaries beside them are those of today (v{now}).")
-    for name, count in found.pool.dropped.items():
-        remarks.append(f"{count:,} entities of {name} lie outside today's text and are left out.")
+    has_dictionary = any(choice.key == state.DICTIONARY for choice in comparison.chosen)
+    if has_dictionary and versions not in ([], [now]):
+        remarks.append(f"Dictionary uses the current dictionaries (v{now}).")
+    for name, count in comparison.pool.dropped.items():
+        remarks.append(
+            f"{count:,} entities of {name} lie outside the current text and are left out."
+        )
     return remarks
 
 
-def command_line(project: Project, chosen: Sequence[state.Choice]) -> str:
-    """Return the command that trains and compares the same methods, with the run's own choices."""
+def command_line(project: Project, chosen: Sequence[state.ComparedSet]) -> str:
+    """Return the command that trains and compares the same methods with the run's settings."""
     job = next((choice.job for choice in chosen if choice.job), None)
     words = ["python", "-m", "engine", "train", "--project", project.id]
     if job is not None:

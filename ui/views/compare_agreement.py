@@ -1,4 +1,4 @@
-"""The tabs Agreement and Types: who finds the same, and which type becomes which."""
+"""The tabs Agreement and Types: which methods find the same, and which types they confuse."""
 
 import streamlit as st
 
@@ -8,48 +8,48 @@ from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 
 
-def show(found: state.Comparison) -> None:
-    """Draw how far each two agree, what one alone finds, and which combinations there are."""
-    made = tables.agreement(found)
-    if not len(found.pool.places):
-        st.info("None of these finds an entity, so there is nothing to agree on.")
+def show(comparison: state.Comparison) -> None:
+    """Draw how far methods agree, what only one of them finds, and all combinations."""
+    made = tables.agreement(comparison)
+    if not len(comparison.pool.places):
+        st.info("None of these methods found an entity, so there is nothing to compare.")
         return
-    if len(found.pool.names) > 1:
-        st.subheader("How far they agree", anchor=False)
+    if len(comparison.pool.names) > 1:
+        st.subheader("Agreement", anchor=False)
         figure = tables.drawn(
-            found, ("agreement",), lambda: charts_matrix.agreement_figure(made.matrix)
+            comparison, ("agreement",), lambda: charts_matrix.agreement_figure(made.matrix)
         )
         st.plotly_chart(figure, key="chart_agreement", config=CONFIG)
         st.caption(
-            "Of all entities that either of two finds, the share that both find, with the same "
-            "words and the same type."
+            "Of all entities that at least one of the two methods finds, the share that both find "
+            "with the same words and the same type."
         )
-    if len(found.names) < 2:
-        st.info("Choose a second method to see what each finds alone.")
+    if len(comparison.names) < 2:
+        st.info("Choose a second method to see what only one of them finds.")
         return
-    st.subheader("Found only by one", anchor=False)
+    st.subheader("Found by one method only", anchor=False)
     figure = tables.drawn(
-        found, ("alone",), lambda: charts_compare.alone_figure(made.alone, found.colors)
+        comparison, ("alone",), lambda: charts_compare.alone_figure(made.alone, comparison.colors)
     )
     st.plotly_chart(figure, key="chart_alone", config=CONFIG)
-    st.subheader("Found by which", anchor=False)
+    st.subheader("Combinations of methods", anchor=False)
     figure = tables.drawn(
-        found,
+        comparison,
         ("combinations",),
-        lambda: charts_compare.combinations_figure(made.combinations, found.colors),
+        lambda: charts_compare.combinations_figure(made.combinations, comparison.colors),
     )
     st.plotly_chart(figure, key="chart_combinations", config=CONFIG)
     st.caption(
-        "Each bar is the entities that exactly the methods with a filled dot below it find"
-        f"{'; gold is left out' if found.gold else ''}."
+        "Each bar counts the entities found by exactly the methods with a filled dot below it"
+        f"{'; gold is left out' if comparison.gold else ''}."
     )
 
 
-def show_types(found: state.Comparison) -> None:
-    """Draw what becomes of the types of one side in another."""
-    names = found.pool.names
+def show_types(comparison: state.Comparison) -> None:
+    """Draw the types of one method's entities by the types that another method gives them."""
+    names = comparison.pool.names
     if len(names) < 2:
-        st.info("Choose two to compare their types.")
+        st.info("Choose two methods to compare their types.")
         return
     with st.container(horizontal=True):
         rows = st.selectbox(
@@ -66,13 +66,13 @@ def show_types(found: state.Comparison) -> None:
             key=f"compare_columns_{'|'.join(others)}",
             width=240,
         )
-    table = tables.confused(found, str(rows), str(columns))
+    table = tables.confused(comparison, str(rows), str(columns))
     figure = charts_matrix.confusion_figure(table, str(rows), str(columns))
     st.plotly_chart(figure, key="chart_confusion", config=CONFIG)
     st.caption(
         parts.plain(
-            f"Each entity of {rows} counts once, under the type that {columns} gives to the words "
-            f"it shares most of, whatever the edges; “none” where {columns} has nothing. The last "
-            f"row is what only {columns} finds."
+            f"Each entity of {rows} counts once, under the type of the {columns} entity that "
+            f"overlaps it most; “none” if there is no such entity. The last row counts what only "
+            f"{columns} finds."
         )
     )

@@ -1,4 +1,4 @@
-"""The tab Certainty: how the scores of entities are spread, and how far they can be trusted."""
+"""The tab Certainty: the distribution of entity scores, and how reliable they are."""
 
 import streamlit as st
 
@@ -8,39 +8,39 @@ from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 
 
-def show(found: state.Comparison) -> None:
-    """Draw the histogram of scores and, with gold, how many of each score are right."""
-    made = tables.certainty(found)
+def show(comparison: state.Comparison) -> None:
+    """Draw the histogram of scores and, with gold, the share of correct entities by score."""
+    made = tables.certainty(comparison)
     if made.histogram.empty:
-        st.info("None of these gives scores; the trained methods do.")
+        st.info("None of these gives scores. Choose a trained method.")
         return
-    st.subheader("Scores of what is found", anchor=False)
+    st.subheader("Distribution of scores", anchor=False)
     figure = tables.drawn(
-        found,
+        comparison,
         ("histogram",),
-        lambda: charts_certainty.histogram_figure(made.histogram, found.colors),
+        lambda: charts_certainty.histogram_figure(made.histogram, comparison.colors),
     )
     st.plotly_chart(figure, key="chart_histogram", config=CONFIG)
-    spread = "A score is the mean probability of the type over the words of an entity."
-    st.caption(
-        f"{spread} In the method's color: right by the gold; in gray: wrong."
-        if found.gold
-        else spread
-    )
+    meaning = "A score is the mean probability of the type over the words of an entity."
+    legend = " Colored: correct according to gold. Gray: wrong."
+    st.caption(meaning + legend if comparison.gold else meaning)
     if made.reliability is None:
-        st.caption("Whether a score of 0.9 means that 90 % are right can be seen with gold only.")
+        st.caption("Only gold can show whether a score of 0.9 means that 90 % are correct.")
         return
-    st.subheader("How far to trust a score", anchor=False)
+    st.subheader("How reliable scores are", anchor=False)
     table = made.reliability
     figure = tables.drawn(
-        found, ("reliability",), lambda: charts_certainty.reliability_figure(table, found.colors)
+        comparison,
+        ("reliability",),
+        lambda: charts_certainty.reliability_figure(table, comparison.colors),
     )
     st.plotly_chart(figure, key="chart_reliability", config=CONFIG)
     errors = [f"{name} {100 * error:.1f}" for name, error in made.errors.items()]
     st.caption(
         parts.plain(
-            "On the dotted line a score says how many are right; below it the method is surer than "
-            f"it should be. Stretches with fewer than {charts_certainty.FEWEST_ENTITIES} entities "
-            f"are left out. Mean distance from the line, in points: {', '.join(errors)}."
+            "On the dotted line, a score equals the share of correct entities; below it, the "
+            "method is overconfident. Score ranges with fewer than "
+            f"{charts_certainty.FEWEST_ENTITIES} entities are left out. Mean distance from the "
+            f"line, in points: {', '.join(errors)}."
         )
     )

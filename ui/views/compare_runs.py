@@ -1,4 +1,4 @@
-"""The tab Two runs: what differs between any two, in scores, in options and in entities."""
+"""The tab Two runs: how two results differ in scores, settings and entities."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -24,11 +24,11 @@ SHARES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 
 
 def show(project: Project, runs: Sequence[Job], gold: Aligned | None) -> None:
-    """Draw the choice of two, then their differences."""
+    """Draw the choice of two results, then their differences."""
     methods = state.methods(runs, has_gold=False, has_dictionary=bool(project.dictionary_version()))
     offered = {choice.key: choice for choice in state.every_choice(runs, methods)}
     if len(offered) < 2:
-        st.info("There is only one set of entities yet. Train another method to compare it with.")
+        st.info("There is only one result so far. Train another method to compare it with.")
         return
     keys, run_names = list(offered), findings.run_names(runs)
 
@@ -56,14 +56,17 @@ def show(project: Project, runs: Sequence[Job], gold: Aligned | None) -> None:
             width=340,
         )
     two = state.named([offered[str(before)], offered[str(after)]])
-    found = state.compare(project, two, gold)
-    show_scores(project, found, two)
+    comparison = state.compare(project, two, gold)
+    show_scores(project, comparison, two)
     show_options(project, two)
-    show_entities(project, found, two)
+    show_entities(project, comparison, two)
 
 
 def default_pair(runs: Sequence[Job], keys: Sequence[str]) -> tuple[str, str]:
-    """Return what is compared at first: the best method of the last two runs, or with the first."""
+    """Return what to compare at first: the best method of the latest run, before and now.
+
+    Without an earlier run of that method, the other side is the first set there is.
+    """
     new = f"{runs[0].id}/{findings.methods_of(runs[0])[0]}"
     method = new.partition("/")[2]
     earlier = [f"{job.id}/{method}" for job in runs[1:]]
@@ -71,13 +74,15 @@ def default_pair(runs: Sequence[Job], keys: Sequence[str]) -> tuple[str, str]:
     return old, new
 
 
-def show_scores(project: Project, found: state.Comparison, two: Sequence[state.Choice]) -> None:
-    """Draw the scores of both, and whether the difference is more than chance."""
+def show_scores(
+    project: Project, comparison: state.Comparison, two: Sequence[state.ComparedSet]
+) -> None:
+    """Draw the scores of both, and whether the difference could be chance."""
     st.subheader("Scores", anchor=False)
-    if found.gold is None:
+    if comparison.gold is None:
         st.info("Without gold there are no scores to compare.", icon=":material/info:")
         return
-    table = difference(tables.scored(project, found), two[0].name, two[1].name)
+    table = difference(tables.scored(project, comparison), two[0].name, two[1].name)
     rows = {
         SHARES[row["share"]]: [
             share(row["before"])._replace(worth=None),
@@ -93,8 +98,9 @@ def show_scores(project: Project, found: state.Comparison, two: Sequence[state.C
     st.html(score_table.groups_html(headings, [Group("", rows)], {}))
     st.caption(
         parts.plain(
-            f"“Higher in”: the share of 1,000 draws of the text in which {two[1].name} scores "
-            "higher. Near 50 % neither is better; above 97 % chance is an unlikely reason."
+            f"“Higher in”: the share of 1,000 random resamples of the text in which {two[1].name} "
+            "scores higher. Near 50 %, neither is better; above 97 %, the difference is unlikely "
+            "to be chance."
         )
     )
 
@@ -110,25 +116,25 @@ def gap(value: float, low: float, high: float) -> Cell:
     return Cell(f"{100 * value:+.1f}", interval=f"{100 * low:+.1f} to {100 * high:+.1f}")
 
 
-def show_options(project: Project, two: Sequence[state.Choice]) -> None:
-    """Draw the options that differ."""
-    st.subheader("Options", anchor=False)
+def show_options(project: Project, two: Sequence[state.ComparedSet]) -> None:
+    """Draw the settings that differ."""
+    st.subheader("Settings", anchor=False)
     sides = [options(project, choice) for choice in two]
-    # Matching has no settings of a training; only what both have can differ.
+    # Dictionary matching has no training settings; only settings that both have can differ.
     rows = [
         {"option": name, "before": sides[0][name], "after": sides[1][name]}
         for name in sides[0]
         if name in sides[1] and sides[0][name] != sides[1][name]
     ]
     if not rows:
-        st.caption("No option differs.")
+        st.caption("The settings that both have are the same.")
         return
-    headings = {"option": "Option", "before": two[0].name, "after": two[1].name}
+    headings = {"option": "Setting", "before": two[0].name, "after": two[1].name}
     parts.show_table(pd.DataFrame(rows), headings, "table_options")
 
 
-def options(project: Project, choice: state.Choice) -> Mapping[str, str]:
-    """Return what decided a set: for a run its settings, for both the dictionaries."""
+def options(project: Project, choice: state.ComparedSet) -> Mapping[str, str]:
+    """Return the settings of a set: for dictionary matches only dictionaries and matching."""
     if choice.job is None:
         return {
             "dictionaries": f"v{project.dictionary_version()}",
@@ -147,23 +153,25 @@ def options(project: Project, choice: state.Choice) -> Mapping[str, str]:
     }
 
 
-def show_entities(project: Project, found: state.Comparison, two: Sequence[state.Choice]) -> None:
-    """Draw the entities that only one of the two has, or that changed their type."""
+def show_entities(
+    project: Project, comparison: state.Comparison, two: Sequence[state.ComparedSet]
+) -> None:
+    """Draw the entities that only one of the two finds, or that have another type."""
     st.subheader("Changed entities", anchor=False)
-    changed = tables.changed(found, two[0].name, two[1].name)
+    changed = tables.changed(comparison, two[0].name, two[1].name)
     if changed.empty:
-        st.caption("Both find exactly the same.")
+        st.caption("Both find exactly the same entities.")
         return
     only_before = int((changed["after"] == "").sum())
     only_after = int((changed["before"] == "").sum())
     with st.container(horizontal=True):
-        both = found.pool.column(two[0].name) & found.pool.column(two[1].name)
+        both = comparison.pool.column(two[0].name) & comparison.pool.column(two[1].name)
         parts.figure("In both", parts.count(int(both.sum())))
         parts.figure("Gone", parts.count(only_before), f"only in {two[0].name}")
         parts.figure("New", parts.count(only_after), f"only in {two[1].name}")
         parts.figure("Other type", parts.count(len(changed) - only_before - only_after))
     columns: dict[str, Any] = {"text": "Text", "before": two[0].name, "after": two[1].name}
-    if found.gold:
+    if comparison.gold:
         columns["gold"] = "Gold"
     columns |= {
         "score": st.column_config.NumberColumn("Score", format="%.2f"),

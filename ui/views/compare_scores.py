@@ -1,4 +1,4 @@
-"""The tab Overview with gold: precision, recall and F1 with intervals, and recall on new words."""
+"""The tab Overview with gold: precision, recall and F1, and recall on unseen entities."""
 
 import pandas as pd
 import streamlit as st
@@ -11,30 +11,32 @@ from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 
 
-def show(project: Project, found: state.Comparison) -> None:
-    """Draw the scores of one type or of all, then recall seen and unseen, then every type."""
-    table, scored = tables.scores(project, found), tables.scored(project, found)
+def show(project: Project, comparison: state.Comparison) -> None:
+    """Draw the scores of one type or all, recall on seen and unseen entities, and all scores."""
+    table, scored = tables.scores(project, comparison), tables.scored(project, comparison)
     if not scored.counts[:, -1, 2].any():
-        st.info("The gold holds no entity, so there is nothing to score against.")
+        st.info("The gold contains no entities, so there is nothing to score against.")
         return
-    entity_type = show_type_choice(found)
+    entity_type = show_type_choice(comparison)
     rows = table[table["entity_type"] == entity_type]
     figure = tables.drawn(
-        found, ("scores", entity_type), lambda: charts_compare.scores_figure(rows, found.colors)
+        comparison,
+        ("scores", entity_type),
+        lambda: charts_compare.scores_figure(rows, comparison.colors),
     )
     st.plotly_chart(figure, key="chart_scores", config=CONFIG)
     st.caption(
-        "An entity is right only with the same words and the same type as in the gold. Whiskers "
-        f"are 95 % intervals, from drawing the {scored.units:,} {scored.unit}s anew 1,000 times: "
-        "where they overlap much, this text is too small to tell the methods apart."
+        "An entity is correct only if its words and its type are the same as in gold. Whiskers "
+        f"are 95 % intervals from 1,000 random resamples of the {scored.units:,} {scored.unit}s. "
+        "Where they overlap a lot, this text is too small to tell the methods apart."
     )
-    show_seen(project, found)
-    show_types(table, found)
+    show_seen(project, comparison)
+    show_types(table, comparison)
 
 
-def show_type_choice(found: state.Comparison) -> str:
-    """Draw which type is looked at, where there are several."""
-    types = found.pool.types
+def show_type_choice(comparison: state.Comparison) -> str:
+    """Draw the choice of type, if there are several."""
+    types = comparison.pool.types
     if len(types) < 2:
         return ALL_TYPES
     return str(
@@ -42,34 +44,34 @@ def show_type_choice(found: state.Comparison) -> str:
             "Type",
             [ALL_TYPES, *types, MACRO],
             key="compare_type",
-            help="The mean of types counts rare types as much as frequent ones.",
+            help="The mean over types counts rare types as much as frequent ones.",
             width=260,
         )
     )
 
 
-def show_seen(project: Project, found: state.Comparison) -> None:
-    """Draw recall on entities that the dictionaries hold, and on those they do not."""
+def show_seen(project: Project, comparison: state.Comparison) -> None:
+    """Draw recall on entities that the dictionaries list, and on those they do not."""
     st.subheader("Beyond the dictionaries", anchor=False)
     if not project.dictionary_version():
-        st.info("There are no dictionaries to tell seen entities from unseen ones.")
+        st.info("Without dictionaries, seen and unseen entities cannot be told apart.")
         return
-    table = tables.seen(project, found)
+    table = tables.seen(project, comparison)
     figure = tables.drawn(
-        found,
+        comparison,
         ("seen", project.labels_key()),
-        lambda: charts_compare.seen_figure(table, found.colors),
+        lambda: charts_compare.seen_figure(table, comparison.colors),
     )
     st.plotly_chart(figure, key="chart_seen", config=CONFIG)
     st.caption(
-        "Recall on gold entities whose words the dictionaries hold under that type (seen), and on "
-        "those they do not (unseen). What a method finds among the unseen, it has learned."
+        "Recall on gold entities that the dictionaries list with that type (seen), and on those "
+        "they do not (unseen). What a method finds among the unseen, it has learned."
     )
 
 
-def show_types(table: pd.DataFrame, found: state.Comparison) -> None:
-    """Draw the scores of every type, with intervals, the best in bold, and let them be kept."""
-    st.subheader("All figures", anchor=False)
+def show_types(table: pd.DataFrame, comparison: state.Comparison) -> None:
+    """Draw the scores of every type with intervals, the best in bold, and a download."""
+    st.subheader("All scores", anchor=False)
     ordered = pd.concat(
         [
             table[table["entity_type"] == ALL_TYPES],
@@ -79,11 +81,11 @@ def show_types(table: pd.DataFrame, found: state.Comparison) -> None:
             table[table["entity_type"] == MACRO],
         ]
     )
-    if len(found.pool.types) < 2:
+    if len(comparison.pool.types) < 2:
         ordered = ordered[ordered["entity_type"] == ALL_TYPES]
     st.html(score_table.STYLE)
-    st.html(score_table.scores_html(ordered, mean_scores(found), found.colors))
-    st.caption("The best of each group is in bold. Small figures are 95 % intervals.")
+    st.html(score_table.scores_html(ordered, mean_scores(comparison), comparison.colors))
+    st.caption("The best value of each group is bold. Ranges are 95 % intervals.")
     st.download_button(
         "Download scores (CSV)",
         data=lambda: ordered.to_csv(index=False).encode(),
@@ -95,9 +97,9 @@ def show_types(table: pd.DataFrame, found: state.Comparison) -> None:
     )
 
 
-def mean_scores(found: state.Comparison) -> dict[tuple[str, str], float]:
+def mean_scores(comparison: state.Comparison) -> dict[tuple[str, str], float]:
     """Return the mean score of each method's entities, by method and type."""
-    counts = tables.counts(found)
+    counts = tables.counts(comparison)
     return {
         (name, entity_type or ALL_TYPES): mean
         for name, entity_type, mean in zip(

@@ -1,4 +1,4 @@
-"""Coverage curves: what each method makes of a growing share of the dictionaries."""
+"""Coverage curves: how well each method does with growing shares of the dictionaries."""
 
 import shlex
 from collections.abc import Sequence
@@ -20,20 +20,20 @@ def show(project: Project) -> None:
     """Draw the page."""
     parts.page_header(
         "Coverage curves",
-        "See how much dictionary a method needs: each is trained on growing shares of your "
-        "dictionaries and scored on the same text.",
+        "See how large a dictionary each method needs. Methods are trained with growing shares of "
+        "your dictionaries, and scored on the same text.",
         parts.project_chips(project),
     )
     if not is_ready(project):
         return
-    found = state.curves(project)
-    with st.expander("New curve", expanded=not found, key=f"curves_form_{len(found)}"):
+    curve_jobs = state.curves(project)
+    with st.expander("New curve", expanded=not curve_jobs, key=f"curves_form_{len(curve_jobs)}"):
         request = curves_form.show(project)
-    job = show_choice(found)
+    job = show_choice(curve_jobs)
     if job is None:
         parts.empty_state(
-            "No curve yet. It will stand here: F1, precision and recall of each method over the "
-            "share of the dictionary, growing point by point while it is made."
+            "No curve yet. It will show F1, precision and recall of each method by share of the "
+            "dictionary, and grow point by point during training."
         )
     else:
         curves_result.show(project, job)
@@ -43,17 +43,17 @@ def show(project: Project) -> None:
 
 
 def is_ready(project: Project) -> bool:
-    """Say what is missing unless there are text and dictionaries."""
+    """Return whether there are text and dictionaries; if not, say what is missing."""
     if not project.text_key():
         parts.empty_state(
-            "No text yet. A curve needs text to train on, and dictionaries to take shares of.",
+            "No text yet. A curve needs text and dictionaries to train on.",
             "Add text",
             "text",
         )
         return False
     if not any(dictionary.phrases for dictionary in labels_state.dictionaries(project)):
         parts.empty_state(
-            "No dictionaries yet. A curve shows what growing shares of them are worth.",
+            "No dictionaries yet. A curve shows how results change as they grow.",
             "Add dictionaries",
             "dictionaries",
         )
@@ -61,24 +61,24 @@ def is_ready(project: Project) -> bool:
     return True
 
 
-def show_choice(found: Sequence[Job]) -> Job | None:
-    """Draw the choice of curves, where there are several; return the chosen one."""
-    if len(found) < 2:
-        return found[0] if found else None
-    by_id = {job.id: job for job in found}
-    names = findings.told_apart({job.id: curves_result.curve_name(job) for job in found})
+def show_choice(curve_jobs: Sequence[Job]) -> Job | None:
+    """Draw the choice of curves if there are several; return the chosen one."""
+    if len(curve_jobs) < 2:
+        return curve_jobs[0] if curve_jobs else None
+    by_id = {job.id: job for job in curve_jobs}
+    names = findings.told_apart({job.id: curves_result.curve_name(job) for job in curve_jobs})
     chosen = st.selectbox(
         "Curve",
         list(by_id),
         format_func=names.__getitem__,
-        key=state.chosen_key(found),
+        key=state.chosen_key(curve_jobs),
         width=520,
     )
     return by_id[str(chosen)]
 
 
 def command_line(project: Project, request: CurveRequest) -> str:
-    """Return the command that makes the same curve."""
+    """Return the command that trains the same curve."""
     words = ["python", "-m", "engine", "curve", "--project", project.id]
     words += ["--fractions", ",".join(map(str, request.fractions))]
     words += ["--seeds", ",".join(map(str, request.seeds)), "--preset", request.preset]

@@ -1,4 +1,4 @@
-"""What a new curve is made of: shares, methods, seeds, preset; how long it takes; the start."""
+"""The form for a new curve: shares, methods, seeds, preset, the time it takes, and the start."""
 
 import streamlit as st
 
@@ -11,15 +11,15 @@ from ui.state import curves as state
 
 DEFAULT_SHARES = (20, 40, 60, 80, 100)
 PRESETS = {
-    "quick": "A first look: the curve's shape shows, its scores are not the best possible.",
+    "quick": "A first look: shows the shape of the curve, not the best possible scores.",
     "balanced": "Longer training, closer to what the methods can do.",
-    "paper": "As long as in the paper; plan hours, not minutes.",
+    "paper": "As long as in the paper. Expect hours, not minutes.",
 }
 ENCODER_NAMES = {"bilstm": "BiLSTM", "transformer": "Transformer"}
 
 
 def show(project: Project) -> CurveRequest:
-    """Draw the form and return what was asked for, as it stands."""
+    """Draw the form; return the request that it describes."""
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         shares = st.pills(
             "Shares of the dictionary",
@@ -30,7 +30,8 @@ def show(project: Project) -> CurveRequest:
             key="curves_shares",
             wrap=True,
             persist_state="session",
-            help="Nested: 40 % begins with the phrases of 20 %, in the order of the dictionary.",
+            help="Shares are nested: 40 % includes the phrases of 20 %. Phrases are taken in the "
+            "order of the dictionary.",
         )
         chosen = st.pills(
             "Methods",
@@ -41,7 +42,7 @@ def show(project: Project) -> CurveRequest:
             key="curves_methods",
             wrap=True,
             persist_state="session",
-            help="Dictionary matching is always in the plot; it needs no training.",
+            help="Dictionary matching is always in the chart; it needs no training.",
         )
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         preset = st.segmented_control(
@@ -60,7 +61,7 @@ def show(project: Project) -> CurveRequest:
             value=1,
             key="curves_seeds",
             persist_state="session",
-            help="Every cell is trained once with each seed; the band shows how far they differ.",
+            help="Every point is trained once per seed; the band shows how much the seeds differ.",
             width=130,
         )
         encoder = st.selectbox(
@@ -95,7 +96,7 @@ def show(project: Project) -> CurveRequest:
 
 
 def show_start(project: Project, request: CurveRequest) -> None:
-    """Draw how much there is to train, how long it takes, and the button that starts it."""
+    """Draw how much there is to train, how long it takes, and the start button."""
     cells = len(request.fractions) * len(request.methods) * len(request.seeds)
     if not cells:
         st.info("Choose at least one share and one method.", icon=":material/info:")
@@ -104,20 +105,20 @@ def show_start(project: Project, request: CurveRequest) -> None:
     size = (
         f"{parts.plural(len(request.fractions), 'share')} × "
         f"{parts.plural(len(request.methods), 'method')} × "
-        f"{parts.plural(len(request.seeds), 'seed')} = {parts.plural(cells, 'training')}"
+        f"{parts.plural(len(request.seeds), 'seed')} = {parts.plural(cells, 'point')} to train"
     )
     time = (
-        "how long that takes is not known before something was measured here"
+        "time not known yet"
         if seconds is None
         else f"about {parts.duration(seconds)} on this machine"
     )
     st.markdown(f"**{parts.plain(size)}**, {parts.plain(time)}.")
     before = state.training(project)
     if before is not None:
-        st.caption("A training is in progress; this one will wait until it is done.")
+        st.caption("Another training is in progress. This curve waits until it is done.")
     with st.container(horizontal=True):
         if st.button(
-            "Start" if before is None else "Wait in line",
+            "Start" if before is None else "Queue this curve",
             type="primary",
             key="curves_start",
             icon=":material/play_arrow:",
@@ -130,14 +131,15 @@ def show_start(project: Project, request: CurveRequest) -> None:
                 key="curves_measure",
                 icon=":material/timer:",
                 disabled=is_measuring,
-                help="Trains a few batches of each method, some seconds, and keeps nothing.",
+                help="Trains a few batches with each method. This takes some seconds and keeps "
+                "nothing.",
             ):
                 state.measure(project, request)
                 st.rerun()
 
 
 def start(project: Project, request: CurveRequest) -> None:
-    """Start the curve and draw the page anew; say what speaks against it."""
+    """Start the curve and redraw the page, or show why it cannot start."""
     try:
         state.start(project, request)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""One curve: how far it is, its figures, its data; points appear as they are done."""
+"""One curve: its progress, charts and data; points appear as soon as they are trained."""
 
 from typing import Any
 
@@ -31,16 +31,16 @@ STAGES = {
     "reading": "reading the text",
     "labels": "matching",
     "priors": "estimating priors",
-    "context": "looking at the text with the frozen encoder",
+    "context": "encoding the text with the frozen encoder",
 }
 
 
 def show(project: Project, job: Job) -> None:
-    """Draw the curve; while it is made, look for new points every two seconds."""
+    """Draw the curve; while it trains, add new points every two seconds."""
     show_versions(project, job)
 
     def latest() -> Job | None:
-        """The curve as it is now; None when it was deleted on another tab."""
+        """Return the curve as it is now; None if it was deleted in another tab."""
         return next((each for each in state.curves(project) if each.id == job.id), None)
 
     def draw() -> None:
@@ -65,44 +65,44 @@ def show(project: Project, job: Job) -> None:
 
 
 def curve_name(job: Job) -> str:
-    """Return what tells a curve from others, and stays the same while it is made."""
+    """Return a name that tells the curve from others and stays the same while it trains."""
     request = job.request
     methods = ", ".join(parts.METHOD_NAMES.get(name, name) for name in request["methods"])
     seeds = parts.plural(len(request["seeds"]), "seed")
     return f"{job.created_at:%-d %b %Y, %H:%M} ({request['preset']}, {methods}, {seeds})"
 
 
-# ---- how far it is --------------------------------------------------------------------------
+# ---- progress -------------------------------------------------------------------------------
 
 
 def show_versions(project: Project, job: Job) -> None:
-    """Say that the curve was made with other text or dictionaries than today's."""
+    """Say so if the text, dictionaries or matching have changed since the curve was trained."""
     if job.labels_key != project.labels_key():
         st.caption(
-            f"Made with dictionaries v{job.dictionary_version}; text, dictionaries or matching "
-            "were changed since."
+            f"Trained with dictionaries v{job.dictionary_version}. The text, dictionaries or "
+            "matching have changed since."
         )
 
 
 def show_progress(project: Project, job: Job) -> None:
-    """Draw the state of the job, with what can be done about it."""
+    """Draw the state of the job, with its actions."""
     if job.is_active:
         left = f", {parts.duration(job.seconds_left)} left" if job.seconds_left else ""
         stage = f", {STAGES.get(job.stage, job.stage)}" if job.state == "running" else ""
         text = f"{ENDS[job.state]}{stage}{left}"
         st.progress(min(max(job.share, 0.0), 1.0), parts.plain(text))
-        st.caption("You may leave this page or close the browser; the curve goes on.")
+        st.caption("You can leave this page or close the browser. Training continues.")
     elif job.state != "done":
         st.warning(
             parts.plain(f"{ENDS[job.state]}. {parts.sentence(job.message) if job.message else ''}")
-            + " Finished cells are kept.",
+            + " Finished points are kept.",
             icon=":material/warning:",
         )
     show_actions(project, job)
 
 
 def show_actions(project: Project, job: Job) -> None:
-    """Draw Cancel while it runs, Resume after it was stopped, Delete when it has ended."""
+    """Draw Cancel while the job runs, and Resume after it was stopped."""
     with st.container(horizontal=True):
         if job.is_active:
             st.button(
@@ -111,7 +111,7 @@ def show_actions(project: Project, job: Job) -> None:
                 disabled=job.state == "stopping",
                 on_click=act,
                 args=(jobs.cancel, project, job),
-                help="It stops within seconds; finished cells are kept and can be gone on from.",
+                help="Stops within seconds. Finished points are kept, and Resume trains the rest.",
             )
         if job.can_resume:
             st.button(
@@ -121,23 +121,23 @@ def show_actions(project: Project, job: Job) -> None:
                 icon=":material/play_arrow:",
                 on_click=act,
                 args=(jobs.resume, project, job),
-                help="Only the cells that are not done are trained.",
+                help="Trains only the points that are not done.",
             )
 
 
 def act(action: Any, project: Project, job: Job) -> None:
-    """Do what a button says; what speaks against it is said by the page's head."""
+    """Do a button's action; if it fails, the page header shows why."""
     try:
         action(project, job.id)
     except InputError as error:
         state.say(str(error))
 
 
-# ---- figures --------------------------------------------------------------------------------
+# ---- charts ---------------------------------------------------------------------------------
 
 
 def show_figures(points: pd.DataFrame, job: Job) -> None:
-    """Draw the curve of what is chosen, and the two that explain it."""
+    """Draw the chosen curve, and two charts that explain it."""
     has_scores = bool(points["f1"].notna().any())
     if not has_scores:
         st.info(NO_GOLD, icon=":material/info:")
@@ -151,12 +151,12 @@ def show_figures(points: pd.DataFrame, job: Job) -> None:
             key=f"curves_measure_{len(offered)}",
         )
         picture = st.segmented_control(
-            "Picture",
+            "Image format",
             ["PNG", "SVG"],
             default="PNG",
             required=True,
             key="curves_picture",
-            help="The camera over each figure saves it in this format.",
+            help="The camera button of each chart saves it in this format.",
         )
     names, shares = parts.METHOD_NAMES, job.request["fractions"]
     figure = charts_curves.curve_figure(points, MEASURES[str(measure)], names, shares=shares)
@@ -164,25 +164,25 @@ def show_figures(points: pd.DataFrame, job: Job) -> None:
     st.plotly_chart(figure, key="chart_curve", config=config)
     seeds = len(job.request["seeds"])
     if seeds > 1:
-        st.caption(f"Lines are means of {seeds} seeds; bands reach from the lowest to the highest.")
-    # Side by side where there is room, one above the other where there is not.
+        st.caption(f"Lines are means over {seeds} seeds; bands go from the lowest to the highest.")
+    # Side by side if there is room, otherwise one above the other.
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=480):
-            st.subheader("What a share covers", anchor=False)
+            st.subheader("Coverage by share", anchor=False)
             figure = charts_curves.coverage_figure(points, shares)
             config = camera(f"curve-coverage-{job.id}", str(picture))
             st.plotly_chart(figure, key="chart_share", config=config)
         if not has_scores:
             return
         with st.container(width=480):
-            st.subheader("F1 by what is covered", anchor=False)
+            st.subheader("F1 by coverage", anchor=False)
             figure = charts_curves.curve_figure(points, MEASURES["F1"], names, by_coverage=True)
             config = camera(f"curve-f1-by-coverage-{job.id}", str(picture))
             st.plotly_chart(figure, key="chart_by_coverage", config=config)
 
 
 def camera(name: str, form: str) -> dict[str, Any]:
-    """Return plotly's options with one button over the figure: save it under this name."""
+    """Return plotly's options for one button on the chart, which saves it under this name."""
     return {
         **CONFIG,
         "displayModeBar": True,
@@ -197,25 +197,25 @@ def camera(name: str, form: str) -> dict[str, Any]:
 
 
 def show_cells(project: Project, job: Job) -> None:
-    """Draw the state of each cell; all of it open while the curve is made."""
+    """Draw the state of each point."""
     cells = state.cells(project, job)
     if cells.empty:
         return
     done = int((cells["state"] == "done").sum())
-    st.subheader("Cells", anchor=False)
+    st.subheader("Points", anchor=False)
     st.caption(f"{done:,} of {len(cells):,} trained.")
     st.html(curve_cells.STYLE)
     st.html(curve_cells.cells_html(cells, parts.METHOD_NAMES))
     failed = cells[cells["state"] == "failed"]
     for message in dict.fromkeys(failed["message"].tolist()):
-        st.error(parts.plain(parts.sentence(message or "A cell failed")), icon=":material/error:")
+        st.error(parts.plain(parts.sentence(message or "A point failed")), icon=":material/error:")
 
 
 # ---- data -----------------------------------------------------------------------------------
 
 
 def show_data(project: Project, job: Job, points: pd.DataFrame) -> None:
-    """Draw the points as a table, and let them be downloaded."""
+    """Draw the points as a table, and the downloads."""
     with st.expander("Data", key="curves_data"):
         shares = {"precision": "Precision (%)", "recall": "Recall (%)", "f1": "F1 (%)"}
         shares["token_coverage"] = "Labeled tokens (%)"
@@ -240,19 +240,19 @@ def show_data(project: Project, job: Job, points: pd.DataFrame) -> None:
             icon=":material/download:",
         )
         st.download_button(
-            "Download page (HTML)",
+            "Download report (HTML)",
             data=lambda: report(project, job),
             file_name=f"curve-{job.id}.html",
             mime="text/html",
             key="download_curve_html",
             on_click="ignore",
             icon=":material/download:",
-            help="All figures and data in one file that opens in any browser, also offline.",
+            help="All charts and data in one file that opens in any browser, even offline.",
         )
-    st.caption("A picture of one figure: move over it and press the camera in its corner.")
+    st.caption("To save one chart as an image, point at it and press the camera in its corner.")
 
 
 def report(project: Project, job: Job) -> bytes:
-    """Return the curve as a page of its own."""
+    """Return the curve as an HTML file."""
     title = f"Coverage curve of {project.name}, {curve_name(job)}"
     return curve_report(state.points(project, job), parts.METHOD_NAMES, title).encode()

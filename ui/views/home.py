@@ -1,4 +1,4 @@
-"""Home: what Glossa does, a way to begin, and the projects that are here."""
+"""Home: what Glossa does, ways to start, and the list of projects."""
 
 import tempfile
 from html import escape
@@ -25,18 +25,13 @@ from ui.state import current
 
 PAGE_SIZE = 20
 SAMPLE = "sample"
-JOB_NAMES = {
-    "train": "training",
-    "curve": "coverage curves",
-    "predict": "prediction",
-    "probe": "measuring the speed",
-}
+
 EXPLANATION = (
-    "Bring text and a dictionary of your field: lists of phrases, each with its type.",
-    "Glossa marks where the phrases are found, and says how far that reaches and how often it is "
-    "right.",
-    "From these incomplete labels it learns a tagger that also finds what no dictionary lists. "
-    "Nothing leaves this machine.",
+    "Bring text and dictionaries of your field: lists of phrases, each with its type.",
+    "Glossa marks these phrases in the text, and shows how much they cover and how often they are "
+    "correct.",
+    "From these incomplete labels it trains a tagger that also finds entities no dictionary "
+    "lists. Nothing leaves this machine.",
 )
 
 
@@ -57,7 +52,7 @@ def show() -> None:
     )
 
 
-# ---- ways to begin --------------------------------------------------------------------------
+# ---- ways to start --------------------------------------------------------------------------
 
 
 def show_sample() -> None:
@@ -65,15 +60,15 @@ def show_sample() -> None:
     with st.container(border=True):
         st.subheader("Look around", anchor=False)
         st.caption(
-            "Short case reports with dictionaries of chemicals and diseases, written for Glossa, "
-            "and gold labels to compare with."
+            "Short case reports written for Glossa, with dictionaries of chemicals and diseases, "
+            "and gold to compare with."
         )
         if st.button("Open the sample project", key="home_sample", type="primary"):
             open_at(sample_project().id, "labels")
 
 
 def show_new() -> None:
-    """Draw the card that makes a project."""
+    """Draw the card that creates a project."""
     with st.container(border=True), st.form("home_new", border=False):
         st.subheader("Start your own", anchor=False)
         name = st.text_input(
@@ -85,11 +80,11 @@ def show_new() -> None:
 
 
 def show_import() -> None:
-    """Draw the card that brings a project back from its zip."""
+    """Draw the card that imports a project from a zip file."""
     with st.container(border=True):
-        st.subheader("Bring one back", anchor=False)
+        st.subheader("Import a project", anchor=False)
         file = st.file_uploader(
-            "Project as a zip file",
+            "Zip file of a project",
             type="zip",
             max_upload_size=LIMITS.file_mb,
             key=current.uploader_key("home_zip"),
@@ -115,7 +110,7 @@ def show_projects() -> None:
     st.subheader("Projects", anchor=False)
     summaries = list_projects()
     if not summaries:
-        parts.empty_state("No projects yet. Open the sample, or start your own above.")
+        parts.empty_state("No projects yet. Open the sample project, or create your own above.")
         return
     pages = -(-len(summaries) // PAGE_SIZE)
     page = st.pagination(pages, key="home_page") if pages > 1 else 1
@@ -124,7 +119,7 @@ def show_projects() -> None:
 
 
 def show_project(summary: ProjectSummary) -> None:
-    """Draw one project: its name, how it stands, and what can be done with it."""
+    """Draw one project: its name, its state, and its actions."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.html(project_html(summary))
         if not summary.problem and st.button(
@@ -140,15 +135,15 @@ def show_project(summary: ProjectSummary) -> None:
 
 
 def project_html(summary: ProjectSummary) -> str:
-    """Return the project's name and a line of figures, escaped."""
+    """Return the project's name and a line of facts as escaped HTML."""
     if summary.problem:
-        line = f"It cannot be opened: {summary.problem}"
+        line = f"Cannot be opened: {summary.problem}"
     else:
         line = " · ".join(
             (
                 parts.plural(summary.sentences, "sentence"),
                 parts.plural(summary.dictionaries, "dictionary"),
-                f"last run: {run_name(summary.last_job)}",
+                f"last job: {job_name(summary.last_job)}",
                 parts.size(summary.bytes),
                 f"changed {parts.ago(summary.modified)}",
             )
@@ -159,18 +154,18 @@ def project_html(summary: ProjectSummary) -> str:
     )
 
 
-def run_name(last_job: str) -> str:
+def job_name(last_job: str) -> str:
     """Return the kind and state of a job in words.
 
-    >>> run_name("predict done"), run_name("")
+    >>> job_name("predict done"), job_name("")
     ('prediction, done', 'none')
     """
     kind, _, state = last_job.partition(" ")
-    return f"{JOB_NAMES.get(kind, kind)}, {state}" if kind else "none"
+    return f"{parts.JOB_NAMES.get(kind, kind).lower()}, {state}" if kind else "none"
 
 
 def show_rename(summary: ProjectSummary) -> None:
-    """Draw the form that gives the project another name."""
+    """Draw the form that renames the project."""
     with st.form(f"home_rename_{summary.id}", border=False):
         name = st.text_input("New name", summary.name, key=f"home_rename_name_{summary.id}")
         if st.form_submit_button("Rename"):
@@ -193,7 +188,7 @@ def show_duplicate(summary: ProjectSummary) -> None:
 
 
 def show_download(summary: ProjectSummary) -> None:
-    """Draw the download of all of the project, packed only when it is asked for."""
+    """Draw the download of the whole project; the zip is made only when the button is pressed."""
     st.download_button(
         "Download as zip",
         data=lambda: zipped(summary.id),
@@ -214,30 +209,30 @@ def zipped(project_id: str) -> bytes:
 
 
 def show_delete(summary: ProjectSummary) -> None:
-    """Draw the form that deletes the project, once its name was typed."""
+    """Draw the form that deletes the project after its name was typed."""
     with st.form(f"home_delete_{summary.id}", border=False):
         typed = st.text_input(
-            "Type the name to delete the project",
+            "Type the project's name to delete it",
             key=f"home_delete_name_{summary.id}",
             placeholder=summary.name,
-            help="Its text, dictionaries, runs and decisions are deleted from the disk, for good.",
+            help="Permanently deletes its text, dictionaries, runs and decisions from the disk.",
         )
-        if st.form_submit_button("Delete for good", icon=":material/delete:"):
+        if st.form_submit_button("Delete permanently", icon=":material/delete:"):
             with parts.explained():
                 delete(summary, typed)
     if summary.id == SAMPLE and st.button(
-        "Make the sample anew",
+        "Reset the sample project",
         key="home_reset",
-        help="What was changed or trained in the sample project is deleted.",
+        help="Deletes everything that was changed or trained in the sample project.",
     ):
         jobs.end_all(open_project(SAMPLE))
         reset_sample()
-        current.say("The sample project is as it was at first.")
+        current.say("The sample project was reset.")
         st.rerun()
 
 
 def delete(summary: ProjectSummary, typed: str) -> None:
-    """Delete the project if its name was typed, and end what still runs in it."""
+    """Delete the project if its name was typed, and end its running jobs."""
     if typed.strip() != summary.name:
         raise InputError(f'type "{summary.name}" to delete this project')
     if not summary.problem:

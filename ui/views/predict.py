@@ -1,4 +1,4 @@
-"""Predict: new text, a finished run, and what it finds there."""
+"""Predict: find entities in new text with a finished run."""
 
 import shlex
 
@@ -22,14 +22,14 @@ def show(project: Project) -> None:
     """Draw the page."""
     parts.page_header(
         "Predict",
-        "Let a trained method find entities in text that the project has never seen.",
+        "Find entities in new text with a trained method.",
         parts.project_chips(project),
     )
     runs = findings.runs(project)
     if not runs:
         parts.empty_state(
-            "Nothing is trained in this project yet. A trained method can then be used on any "
-            "text, here or from the command line.",
+            "Nothing is trained in this project yet. Train a method first; then you can use it on "
+            "any text, here or on the command line.",
             "Train",
             "train",
         )
@@ -45,7 +45,7 @@ def show(project: Project) -> None:
     parts.command(f"python -m engine predict --run {folder} new.txt --out entities.csv")
 
 
-# ---- asking ---------------------------------------------------------------------------------
+# ---- the request ----------------------------------------------------------------------------
 
 
 def show_question(project: Project, runs: list[Job]) -> tuple[Job, str]:
@@ -65,7 +65,7 @@ def show_question(project: Project, runs: list[Job]) -> tuple[Job, str]:
             if kind == PASTE:
                 ask_about_text(project, run, method, text)
             elif not files:
-                raise InputError("no file is chosen. Choose one or more, then press the button")
+                raise InputError("no file is chosen. Choose at least one, then press the button")
             else:
                 state.start(project, run.id, method, state.uploaded_files(files), lines)
                 current.empty_uploader(UPLOADER)
@@ -84,25 +84,25 @@ def ask_about_text(project: Project, run: Job, method: str, text: str) -> None:
 
 
 def show_uploader() -> tuple[list, bool]:
-    """Draw the uploader; return its files, and whether their lines are documents."""
+    """Draw the uploader; return its files, and whether each line is a document."""
     files = st.file_uploader(
         "Text files",
         accept_multiple_files=True,
         max_upload_size=LIMITS.file_mb,
         key=current.uploader_key(UPLOADER),
         help="txt, csv, tsv, jsonl, json, conll, pubtator, brat, or a zip of these. Up to "
-        f"{LIMITS.file_mb} MB a file.",
+        f"{LIMITS.file_mb} MB per file.",
     )
     lines = st.toggle(
         "One document per line",
         key="predict_lines",
-        help="Only for .txt: each line is a document, instead of each file.",
+        help="For .txt files: each line is a document, instead of each file.",
     )
     return files, lines
 
 
 def show_method(runs: list[Job]) -> tuple[Job, str]:
-    """Draw the choice of run, if there are several, and of its method."""
+    """Draw the choice of run if there are several, and of its method."""
     by_id = {run.id: run for run in runs}
     run = runs[0]
     if len(runs) > 1:
@@ -123,11 +123,11 @@ def show_method(runs: list[Job]) -> tuple[Job, str]:
     return run, str(method)
 
 
-# ---- the answer -----------------------------------------------------------------------------
+# ---- the result -----------------------------------------------------------------------------
 
 
 def show_earlier(project: Project, predicted: dict[str, Job], job: Job) -> float:
-    """Draw the choice among all predictions so far; return the least score to show."""
+    """Draw the choice among all predictions so far; return the minimum score to show."""
     names = state.names(predicted)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
@@ -143,17 +143,17 @@ def show_earlier(project: Project, predicted: dict[str, Job], job: Job) -> float
         least_score = 0.0
         if job.state == "done":
             least_score = st.slider(
-                "Score at least",
+                "Minimum score",
                 0.0,
                 1.0,
                 0.0,
                 0.05,
                 key="predict_least_score",
                 width=240,
-                help="The score is how sure the method is of the words, on average.",
+                help="A score is the mean probability of the type over the words of an entity.",
             )
         with st.popover("Delete", disabled=job.is_active):
-            st.caption("The text and what was found in it are deleted. This cannot be undone.")
+            st.caption("Deletes the text and the entities found in it. This cannot be undone.")
             if st.button("Delete this prediction", key="predict_delete"):
                 jobs.delete_job(project, job.id)
                 st.rerun()
@@ -161,7 +161,7 @@ def show_earlier(project: Project, predicted: dict[str, Job], job: Job) -> float
 
 
 def show_answer(project: Project, job: Job, least_score: float) -> None:
-    """Draw the progress of a prediction, what it found, or why it found nothing."""
+    """Draw the progress of a prediction, its result, or why it failed."""
     if job.is_active:
         show_progress(project, job.id)
     elif job.state == "done":
@@ -174,12 +174,12 @@ def show_answer(project: Project, job: Job, least_score: float) -> None:
 
 
 def show_progress(project: Project, job_id: str) -> None:
-    """Draw how far the prediction is, every second until it has ended."""
+    """Draw the progress of the prediction, every second until it has ended."""
 
     def draw() -> None:
         job = jobs.get_job(project, job_id)
-        said = {"reading": "Reading the text", "predict": "Finding entities"}
-        st.progress(job.share, text=said.get(job.stage, "Starting"))
+        doing = {"reading": "Reading the text", "predict": "Finding entities"}
+        st.progress(job.share, text=doing.get(job.stage, "Starting"))
         if st.button("Cancel", key="predict_cancel"):
             jobs.cancel(project, job.id)
 
@@ -187,38 +187,38 @@ def show_progress(project: Project, job_id: str) -> None:
 
 
 def show_found(project: Project, job: Job, least_score: float) -> None:
-    """Draw what was found: how much, the marked text page by page, a table, downloads."""
-    found = state.found(project, job, least_score)
-    colors = type_colors(found.types)
+    """Draw the entities: how many, the marked text page by page, a table, and downloads."""
+    predicted_text = state.predicted_text(project, job, least_score)
+    colors = type_colors(predicted_text.types)
     name = parts.METHOD_NAMES.get(job.request["method"], job.request["method"])
-    st.subheader(f"{name} found {parts.plural(len(found.table), 'entity')}", anchor=False)
+    st.subheader(f"{name} found {parts.plural(len(predicted_text.table), 'entity')}", anchor=False)
     st.caption(
-        f"In {parts.plural(len(found.lines), 'sentence')} of "
-        f"{parts.plural(len(found.corpus.documents), 'document')}."
+        f"In {parts.plural(len(predicted_text.lines), 'sentence')} of "
+        f"{parts.plural(len(predicted_text.corpus.documents), 'document')}."
     )
     text, table = st.tabs(("Text", "Table"), key="predict_tab")
     with text:
-        st.html(legend(state.counts(found), colors))
-        show_lines(found, colors, job)
+        st.html(legend(state.counts(predicted_text), colors))
+        show_lines(predicted_text, colors, job)
     with table:
-        show_table(found)
-    show_download(found, job)
-    parts.notes([*found.notes, *jobs.job_notes(project, job.id)])
+        show_table(predicted_text)
+    show_download(predicted_text, job)
+    parts.notes([*predicted_text.notes, *jobs.job_notes(project, job.id)])
 
 
-def show_lines(found: state.Found, colors: dict[str, str], job: Job) -> None:
+def show_lines(predicted_text: state.PredictedText, colors: dict[str, str], job: Job) -> None:
     """Draw the sentences of one page."""
-    pages = max(1, -(-len(found.lines) // PAGE_SIZE))
+    pages = max(1, -(-len(predicted_text.lines) // PAGE_SIZE))
     place = st.container()
     page = st.pagination(pages, key=f"predict_page_{job.id}") if pages > 1 else 1
     first = PAGE_SIZE * (page - 1)
-    place.html(highlight_lines(found.lines[first : first + PAGE_SIZE], colors))
+    place.html(highlight_lines(predicted_text.lines[first : first + PAGE_SIZE], colors))
 
 
-def show_table(found: state.Found) -> None:
-    """Draw one row an entity."""
-    if found.table.empty:
-        parts.empty_state("Nothing was found with this score.")
+def show_table(predicted_text: state.PredictedText) -> None:
+    """Draw one row per entity."""
+    if predicted_text.table.empty:
+        parts.empty_state("No entity has this score or a higher one.")
         return
     columns = {
         "text": "Phrase",
@@ -226,14 +226,16 @@ def show_table(found: state.Found) -> None:
         "score": st.column_config.NumberColumn("Score", format="%.2f"),
         "document": "Document",
         "sentence": "Sentence",
-        "context": st.column_config.TextColumn("In the text", width="large"),
+        "context": st.column_config.TextColumn("Context", width="large"),
     }
-    parts.show_table(found.table, columns, "predict_table")
+    parts.show_table(predicted_text.table, columns, "predict_table")
 
 
-def show_download(found: state.Found, job: Job) -> None:
+def show_download(predicted_text: state.PredictedText, job: Job) -> None:
     """Draw the choice of format and the download."""
-    writable = {name: of for name, of in FORMATS.items() if of.write and name != "benchmark"}
+    writable = {
+        name: format for name, format in FORMATS.items() if format.write and name != "benchmark"
+    }
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(
             "Format",
@@ -244,7 +246,7 @@ def show_download(found: state.Found, job: Job) -> None:
         )
         st.download_button(
             "Download",
-            data=lambda: state.written(found, format, WriteOptions()),
+            data=lambda: state.written(predicted_text, format, WriteOptions()),
             file_name=f"{job.request['method']}-{job.id}{writable[format].extensions[0]}",
             key="predict_download",
             on_click="ignore",

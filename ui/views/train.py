@@ -1,4 +1,4 @@
-"""Train: choose methods and settings, see what a run takes, start it and watch it."""
+"""Train: choose methods and settings, see what a run needs, start it and watch it."""
 
 import shlex
 
@@ -32,15 +32,15 @@ def show(project: Project) -> None:
     st.html(STYLE)
     parts.page_header(
         "Train",
-        "Learn from the distant labels to find what the dictionaries miss. Three methods learn "
-        "from the same labels, so that they can be compared.",
+        "Train taggers on the distant labels, to find entities that the dictionaries miss. All "
+        "methods learn from the same labels, so you can compare them.",
         parts.project_chips(project),
     )
     if not is_ready(project):
         return
     train_live.show(project)
     st.subheader("New run", anchor=False)
-    # Side by side where there is room, one above the other where there is not.
+    # Side by side if there is room, otherwise one above the other.
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=556, key="train_form"):
             request, problem = train_form.show(project)
@@ -53,20 +53,20 @@ def show(project: Project) -> None:
 
 
 def is_ready(project: Project) -> bool:
-    """Say what is missing unless there are labels to learn from."""
+    """Return whether there are labels to learn from; if not, say what is missing."""
     if not project.text_key():
-        parts.empty_state("No text yet. Add the documents to learn from.", "Add text", "text")
+        parts.empty_state("No text yet. Add documents to train on.", "Add text", "text")
         return False
     if not any(dictionary.phrases for dictionary in labels_state.dictionaries(project)):
         parts.empty_state(
-            "No dictionaries yet. They give the labels that a run learns from.",
+            "No dictionaries yet. They provide the labels that a run learns from.",
             "Add dictionaries",
             "dictionaries",
         )
         return False
     if not labels_state.coverage(project).matches:
         parts.empty_state(
-            "The dictionaries find nothing in this text, so there is nothing to learn from.",
+            "The dictionaries match nothing in this text, so there is nothing to learn from.",
             "See the distant labels",
             "labels",
         )
@@ -78,7 +78,7 @@ def is_ready(project: Project) -> bool:
 
 
 def show_preflight(project: Project, request: TrainRequest, problem: str) -> None:
-    """Draw what a run takes, how long, what is doubtful, and the button that starts it."""
+    """Draw what a run trains on, how long it takes, warnings, and the start button."""
     plan = state.plan(project)
     with st.container(border=True, gap="small"):
         st.html('<div class="gl-box-title">Before you start</div>')
@@ -93,42 +93,42 @@ def show_preflight(project: Project, request: TrainRequest, problem: str) -> Non
 
 
 def show_time(project: Project, request: TrainRequest) -> None:
-    """Draw the time a run takes by what was measured here, or how to measure it."""
+    """Draw the time a run takes if it was measured on this machine, and the measure button."""
     seconds = jobs.estimate(project, request) if request.methods else None
     probe = next((job for job in jobs.list_jobs(project, "probe") if job.is_active), None)
     if seconds is not None:
         st.html(
             f'<div class="gl-fact"><b>About {parts.duration(max(1.0, seconds))}</b> on this '
-            "machine, by what was measured</div>"
+            "machine, as measured</div>"
         )
     else:
         st.html('<div class="gl-fact"><b>Time not known yet</b>: measure it, or just start</div>')
-    label = "Measure on this machine" if seconds is None else "Measure again"
+    label = "Measure the time" if seconds is None else "Measure again"
     if st.button(
         "Measuring …" if probe else label,
         key="train_measure",
         icon=":material/timer:",
         type="secondary" if seconds is None else "tertiary",
         disabled=probe is not None or not request.methods,
-        help="Trains a few batches of each method, which takes some seconds, and keeps nothing.",
+        help="Trains a few batches with each method. This takes some seconds and keeps nothing.",
     ):
         jobs.start(project, probe_of(request))
         st.rerun()
 
 
 def probe_of(request: TrainRequest) -> ProbeRequest:
-    """Return the measurement of a run."""
+    """Return the request that measures the speed of a run."""
     return ProbeRequest(
         request.methods, request.preset, request.encoder, request.settings, request.seed
     )
 
 
 def show_start(project: Project, request: TrainRequest, *, is_possible: bool) -> None:
-    """Draw the button that starts the run, or puts it in line behind the one that trains."""
+    """Draw the button that starts the run, or queues it behind the active one."""
     active = train_live.training_job(project)
     if active is not None:
-        began = f"{parts.ago(active.started_at or active.created_at)}"
-        st.caption(f"A run is in progress (started {began}). Another one waits until it is done.")
+        when = parts.ago(active.started_at or active.created_at)
+        st.caption(f"A run is in progress (started {when}). A new run waits until it is done.")
     is_chosen = bool(request.methods)
     if not is_chosen:
         st.caption("Choose at least one method.")
@@ -141,12 +141,12 @@ def show_start(project: Project, request: TrainRequest, *, is_possible: bool) ->
         width="stretch",
     ):
         jobs.start(project, request)
-        current.say("The run waits for its turn." if active else "The run has started.", "info")
+        current.say("The run is queued." if active else "The run has started.", "info")
         st.rerun()
 
 
 def command_line(project: Project, request: TrainRequest) -> str:
-    """Return the command that trains the same."""
+    """Return the command that trains the same run."""
     words = ["python", "-m", "engine", "train", "--project", project.id]
     words += ["--preset", request.preset]
     if request.encoder != "bilstm":

@@ -1,4 +1,4 @@
-"""The form of the Train page: what a person chooses becomes a request for a run."""
+"""The form of the Train page: turn the user's choices into a request for a run."""
 
 from html import escape
 from typing import Any
@@ -21,18 +21,18 @@ from ui.palette import type_colors
 from ui.state import training as state
 
 PRESET_HELP = {
-    "quick": "A first look. The methods differ already; scores are not the best possible.",
+    "quick": "A first look. Methods already differ, but scores are not the best possible.",
     "balanced": "A good result in reasonable time.",
-    "paper": "The published settings, 100 epochs. Takes longest.",
+    "paper": "The published settings with 100 epochs. Takes the longest.",
 }
 ENCODERS = {
     "bilstm": "BiLSTM",
     "transformer": "Fine-tuned transformer (MiniLM)",
 }
 ENCODER_HELP = (
-    "The network that reads the text. The BiLSTM sees word vectors and, unless that is switched "
-    "off under Advanced, what a small transformer makes of each sentence; it is quick on a CPU. "
-    "Fine-tuning trains that transformer itself, which takes many times longer without a GPU."
+    "The network that reads the text. The BiLSTM uses word vectors and, unless you switch it off "
+    "under Advanced, the output of a small transformer that is not trained; it is fast on a CPU. "
+    "Fine-tuning trains the transformer itself, which takes many times longer without a GPU."
 )
 _CONTEXT_LAYER = TRAINING_PRESETS[DEFAULT_TRAINING_PRESET].contextual_layer
 LOSSES = {
@@ -43,7 +43,7 @@ LOSSES = {
 
 
 def show(project: Project) -> tuple[TrainRequest, str]:
-    """Draw the form; return what was chosen, and why that cannot be done ("" when it can)."""
+    """Draw the form; return the request, and why it cannot be done ("" if it can)."""
     methods = show_methods()
     preset = show_preset()
     encoder = st.segmented_control(
@@ -81,7 +81,7 @@ def _problem(request: TrainRequest) -> str:
 
 
 def show_methods() -> tuple[str, ...]:
-    """Draw a checkbox per method, with its help under it."""
+    """Draw one checkbox per method, with its explanation below."""
     st.html('<div class="gl-label">Methods</div>')
     chosen = []
     for method in METHODS.values():
@@ -101,7 +101,7 @@ def show_methods() -> tuple[str, ...]:
 
 
 def show_preset() -> str:
-    """Draw how thoroughly to train."""
+    """Draw the choice of preset: how long to train."""
     return str(
         st.radio(
             "Preset",
@@ -116,17 +116,17 @@ def show_preset() -> str:
 
 
 def show_decisions(project: Project) -> bool:
-    """Draw whether to learn from what was accepted and rejected, where there is any of it."""
+    """Draw whether to learn from the user's decisions, if there are any."""
     decided = [*project.decisions("check"), *project.decisions("review")]
     count = sum(decision.verdict in ("accepted", "rejected", "edited") for decision in decided)
     if not count:
         return False
     return st.checkbox(
-        f"Learn from {parts.plural(count, 'decision')} of yours",
+        f"Learn from your {parts.plural(count, 'decision')}",
         value=True,
         key="train_decisions",
-        help="What you accepted is labeled, what you rejected is known not to be an entity; both "
-        "overrule the dictionaries where you decided.",
+        help="Accepted entities become labels, rejected ones become known non-entities. Both "
+        "overrule the dictionaries.",
         persist_state="session",
     )
 
@@ -135,11 +135,11 @@ def show_decisions(project: Project) -> bool:
 
 
 def show_priors(project: Project) -> tuple[dict[str, float] | None, str]:
-    """Draw the priors; return those that were given, and what is wrong with them."""
+    """Draw the priors; return those that the user gave, and what is wrong with them."""
     known = state.priors(project)
     st.html('<div class="gl-label">Priors</div>')
     st.caption(
-        "The share of all tokens that belong to each type, matched or not. MPU and Conf-MPU need "
+        "The share of all tokens that belongs to each type, matched or not. MPU and Conf-MPU need "
         "it; MPN uses it as a weight."
     )
     table = pd.DataFrame(
@@ -155,14 +155,14 @@ def show_priors(project: Project) -> tuple[dict[str, float] | None, str]:
         table,
         column_config={
             "entity_type": "Type",
-            "labeled": share("Labeled (%)", format="%.2f", help="Tokens that a phrase matched."),
+            "labeled": share("Labeled (%)", format="%.2f", help="Tokens matched by a phrase."),
             "prior": share(
                 "Prior (%)",
                 format="%.2f",
                 min_value=0.0,
                 max_value=100.0,
                 step=0.01,
-                help="Click to change it (the paper's π). Empty: estimated when the run starts.",
+                help="Click to change it (π in the paper). If empty, the run estimates it.",
             ),
             "source": "Source",
         },
@@ -178,12 +178,12 @@ def show_priors(project: Project) -> tuple[dict[str, float] | None, str]:
 
 
 def show_estimate(project: Project) -> None:
-    """Draw the button that estimates the priors now; a run does it otherwise."""
+    """Draw the button that estimates the priors now instead of when the run starts."""
     if st.button(
         "Estimate now",
         key="train_estimate",
         icon=":material/percent:",
-        help="Estimates the priors from the labels (TIcE), to look at before the run.",
+        help="Estimates the priors from the labels (with TIcE), so you can check them first.",
     ):
         with st.spinner("Estimating the priors", show_time=True):
             state.estimate(project)
@@ -198,7 +198,7 @@ def read_priors(
         name: None if pd.isna(value) else value / 100
         for name, value in zip(edited["entity_type"], edited["prior"], strict=True)
     }
-    # What was not touched is the very value that was estimated, not its percent divided again.
+    # An unchanged prior keeps its exact value, not its percentage divided by 100.
     shown = {p.entity_type: p.value for p in known if p.value is not None}
     for name, value in values.items():
         if value is not None and name in shown and abs(value - shown[name]) < 1e-9:
@@ -210,7 +210,7 @@ def read_priors(
 
 
 def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[dict[str, Any], int]:
-    """Draw the settings; return those that differ from the preset's, and the seed."""
+    """Draw the settings; return those that differ from the preset, and the seed."""
     chosen: dict[str, Any] = {}
     left, right = st.columns(2)
     with left:
@@ -220,7 +220,7 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
             1_000,
             base.epochs,
             key=f"train_epochs_{key}",
-            help="How often a run goes through the whole text.",
+            help="How many times training goes through the whole text.",
         )
         chosen["confidence_epochs"] = st.number_input(
             "Epochs of the confidence tagger",
@@ -247,7 +247,7 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
             1_000_000,
             0,
             key="train_seed",
-            help="Another seed starts from other weights; the same seed gives the same result.",
+            help="Another seed starts from different weights; the same seed gives the same result.",
         )
     with right:
         chosen["confidence_threshold"] = st.number_input(
@@ -258,8 +258,8 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
             step=0.05,
             key=f"train_confidence_threshold_{key}",
             disabled=not has_confidence,
-            help="Conf-MPU only: unlabeled tokens above it do not count as non-entities (the "
-            "paper's τ).",
+            help="Conf-MPU only: unlabeled tokens above it do not count as non-entities (τ in the "
+            "paper).",
         )
         chosen["entity_weight"] = st.number_input(
             "Entity weight",
@@ -268,16 +268,16 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
             base.entity_weight,
             step=1.0,
             key=f"train_entity_weight_{key}",
-            help="How much labeled tokens count against unlabeled ones (the paper's γ). Raise it "
-            "when too little is found.",
+            help="How much labeled tokens count relative to unlabeled ones (γ in the paper). Raise "
+            "it if too few entities are found.",
         )
         chosen["batch_size"] = st.number_input(
-            "Sentences a batch",
+            "Sentences per batch",
             1,
             1_000,
             base.batch_size,
             key=f"train_batch_size_{key}",
-            help="How many sentences each step learns from. Lower it when memory runs out.",
+            help="How many sentences each step learns from. Lower it if memory runs out.",
         )
         chosen["loss"] = st.selectbox(
             "Loss",
@@ -285,16 +285,16 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
             index=list(LOSSES).index(base.loss),
             format_func=LOSSES.__getitem__,
             key=f"train_loss_{key}",
-            help="How wrong a single token counts. The paper uses the absolute error.",
+            help="How the error of a single token is measured. The paper uses the absolute error.",
         )
     if base.encoder == "bilstm":
         has_context = st.checkbox(
-            "Look at the context (MiniLM)",
+            "Use the context of words (MiniLM)",
             value=base.contextual_layer > 0,
             key=f"train_context_{key}",
             help="A small transformer, which is not trained, reads the text once; the tagger then "
-            "sees what words mean where they stand. Without it more is missed, and finding "
-            "entities in new text is about five times faster.",
+            "sees what words mean in their context. Without it, the tagger misses more, but finds "
+            "entities in new text about five times faster.",
         )
         chosen["contextual_layer"] = (base.contextual_layer or _CONTEXT_LAYER) * has_context
     changed = {name: value for name, value in chosen.items() if value != getattr(base, name)}
@@ -305,7 +305,7 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
 
 
 def figures_html(plan: state.Plan, request: TrainRequest) -> str:
-    """Return what a run is trained on and how much it trains, as HTML."""
+    """Return what a run trains on, and its epochs and steps, as HTML."""
     settings = _settings(request)
     lines = [
         f"<b>{plan.tokens:,}</b> tokens in <b>{plan.sentences:,}</b> sentences",
@@ -317,7 +317,7 @@ def figures_html(plan: state.Plan, request: TrainRequest) -> str:
 
 
 def labeled_html(plan: state.Plan) -> str:
-    """Return the labeled tokens of each type."""
+    """Return the number of labeled tokens of each type as HTML."""
     colors = type_colors(plan.labeled)
     items = (
         f'<span><mark class="gl-mark" style="--type:{colors[name]}">{escape(name)}</mark> '
@@ -328,11 +328,13 @@ def labeled_html(plan: state.Plan) -> str:
 
 
 def work_html(request: TrainRequest, settings: Settings, sentences: int) -> str:
-    """Return the epochs of each method and the steps of all."""
-    work = state.work_of(request.methods, settings, sentences)
-    epochs = " · ".join(f"{parts.METHOD_NAMES[m]} {of.epochs:,}" for m, of in work.items())
-    steps = sum(of.steps for of in work.values())
-    return f"Epochs: {epochs}<br>{steps:,} steps in all"
+    """Return the epochs of each method, and the steps of all methods together, as HTML."""
+    work_by_method = state.work_of(request.methods, settings, sentences)
+    epochs = " · ".join(
+        f"{parts.METHOD_NAMES[method]} {work.epochs:,}" for method, work in work_by_method.items()
+    )
+    steps = sum(work.steps for work in work_by_method.values())
+    return f"Epochs: {epochs}<br>{steps:,} steps in total"
 
 
 def _settings(request: TrainRequest) -> Settings | None:

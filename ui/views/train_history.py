@@ -1,4 +1,4 @@
-"""The runs so far: a table, one run in full, what differs between two, and how to delete one."""
+"""The runs so far: a table, one run in detail, the differences between two, and deleting one."""
 
 import pandas as pd
 import streamlit as st
@@ -11,7 +11,7 @@ from ui.state import current
 from ui.state import training as state
 from ui.views.train_live import STATES, show_work
 
-NAMES = {  # of what decides a run, where the plain name of the setting is no sentence
+NAMES = {  # of what a run depends on, besides its settings
     "methods": "Methods",
     "preset": "Preset",
     "encoder": "Encoder",
@@ -25,17 +25,17 @@ NAMES = {  # of what decides a run, where the plain name of the setting is no se
 
 
 def show(project: Project) -> None:
-    """Draw the runs, newest first, and one of them in full."""
-    found = state.runs(project)
+    """Draw the runs, newest first, and one of them in detail."""
+    runs = state.runs(project)
     st.subheader("Runs", anchor=False)
-    if not found:
-        st.caption("No run yet. What a run found, its curves and its settings will be kept here.")
+    if not runs:
+        st.caption("No runs yet. The results, curves and settings of each run will be kept here.")
         return
-    show_runs(project, found)
-    labels = {job.id: label_of(job) for job in found}
+    show_runs(project, runs)
+    labels = {job.id: label_of(job) for job in runs}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
-            "Look at a run",
+            "Run",
             list(labels),
             format_func=labels.__getitem__,
             key="history_run",
@@ -43,16 +43,16 @@ def show(project: Project) -> None:
         )
         others = [id for id in labels if id != chosen]
         other = st.selectbox(
-            "Differences to",
+            "Compare settings with",
             others,
             index=None,
             format_func=labels.__getitem__,
             key="history_other",
-            placeholder="Choose another run" if others else "There is no other run",
+            placeholder="Choose another run" if others else "No other run yet",
             disabled=not others,
             width=420,
         )
-    by_id = {job.id: job for job in found}
+    by_id = {job.id: job for job in runs}
     if chosen not in by_id:  # deleted in another tab
         return
     if other in by_id:
@@ -60,11 +60,11 @@ def show(project: Project) -> None:
     show_card(project, by_id[chosen])
 
 
-def show_runs(project: Project, found: list[jobs.Job]) -> None:
+def show_runs(project: Project, runs: list[jobs.Job]) -> None:
     """Draw the table of runs."""
-    table = state.history(project, found)
+    table = state.history(project, runs)
     now = project.dictionary_version()
-    table["methods"] = [", ".join(map(_method, of)) for of in table["methods"]]
+    table["methods"] = [", ".join(map(_method, methods)) for methods in table["methods"]]
     table["dictionaries"] = [
         f"v{version}" if version == now else f"v{version} (now v{now})"
         for version in table["dictionaries"]
@@ -108,7 +108,7 @@ def show_differences(project: Project, first: jobs.Job, second: jobs.Job) -> Non
     """Draw what differs between two runs."""
     table = state.differences(project, first, second)
     if table.empty:
-        st.info("The two runs were asked for the same.")
+        st.info("The two runs have the same settings and scores.")
         return
     table["what"] = [name_of(what) for what in table["what"]]
     columns = {"what": "What differs", "first": f"Run {first.id[-4:]}"}
@@ -116,7 +116,7 @@ def show_differences(project: Project, first: jobs.Job, second: jobs.Job) -> Non
 
 
 def name_of(what: str) -> str:
-    """Return a setting as a person would say it.
+    """Return the name of a setting in plain words.
 
     >>> name_of("learning_rate"), name_of("F1 of conf_mpu (%)")
     ('Learning rate', 'F1 of Conf-MPU (%)')
@@ -131,13 +131,13 @@ def name_of(what: str) -> str:
 
 
 def show_card(project: Project, job: jobs.Job) -> None:
-    """Draw one run: what became of it, its curves, its scores, its priors, its settings."""
+    """Draw one run: its outcome, curves, scores, priors and settings."""
     with st.container(border=True, gap="small", key="run_card"):
         st.html(f'<div class="gl-box-title">Run {job.id}</div>')
         st.caption(parts.plain(summary(project, job)))
         for note in jobs.job_notes(project, job.id):
             st.caption(parts.plain(parts.sentence(note)))
-        if not job.is_active:  # an active one is drawn at the top of the page
+        if not job.is_active:  # an active run is drawn at the top of the page
             show_work(project, job, f"card_{job.id}")
         show_scores(project, job)
         show_priors(project, job)
@@ -151,28 +151,31 @@ def show_card(project: Project, job: jobs.Job) -> None:
 
 
 def summary(project: Project, job: jobs.Job) -> str:
-    """Return what became of a run, in one or two sentences."""
+    """Return the outcome of a run in one or two sentences."""
     pieces = [STATES[job.state].capitalize()]
     if (took := state.seconds(job)) is not None:
         pieces.append(f"took {parts.duration(took)}")
     pieces.append(f"dictionaries v{job.dictionary_version}, {job.match_preset} matching")
     line = " · ".join(pieces)
     if job.labels_key != project.labels_key():
-        line += ". Text, dictionaries or matching changed since"
+        line += ". The text, dictionaries or matching have changed since"
     if job.message and job.state in ("failed", "interrupted", "cancelled"):
         line += f". {job.message}"
     return parts.sentence(line)
 
 
 def show_scores(project: Project, job: jobs.Job) -> None:
-    """Draw the scores of the methods beside the dictionaries' own, where there was gold."""
-    found = state.scores(project, job)
-    if not found:
+    """Draw the scores of the methods and the dictionaries, if there was gold."""
+    scores = state.scores(project, job)
+    if not scores:
         return
     rows = [
-        {"method": _method(method), **{k: _percent(of["overall"].get(k)) for k in _SHARES}}
-        | {"predicted": of["overall"].get("predicted"), "support": of["overall"].get("support")}
-        for method, of in found.items()
+        {
+            "method": _method(method),
+            **{name: _percent(of_method["overall"].get(name)) for name in _SHARES},
+            **{name: of_method["overall"].get(name) for name in ("predicted", "support")},
+        }
+        for method, of_method in scores.items()
     ]
     share = st.column_config.NumberColumn
     columns: dict[str, object] = {"method": "Method"}
@@ -189,7 +192,7 @@ def _percent(share: float | None) -> float | None:
 
 
 def show_priors(project: Project, job: jobs.Job) -> None:
-    """Draw the priors that the run was trained with."""
+    """Draw the priors of the run."""
     priors = jobs.priors_of(project, job.id)
     if priors.empty:
         return
@@ -208,7 +211,7 @@ def show_priors(project: Project, job: jobs.Job) -> None:
 
 
 def show_actions(project: Project, job: jobs.Job) -> None:
-    """Draw what can be done with a run that has ended."""
+    """Draw the actions for a run that has ended."""
     if job.is_active:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -216,13 +219,13 @@ def show_actions(project: Project, job: jobs.Job) -> None:
             "Resume this run", key="history_resume", icon=":material/play_arrow:"
         ):
             jobs.resume(project, job.id)
-            current.say("The run goes on.", "info")
+            current.say("The run continues.", "info")
             st.rerun()
         if job.state == "done":
             parts.page_link("Compare its methods", "compare", icon=":material/compare_arrows:")
         with st.popover("Delete", icon=":material/delete:"):
-            st.write("Delete this run, its taggers and what they found? Curves, too.")
-            if st.button("Delete for good", key="history_delete", type="primary"):
+            st.write("Delete this run with its taggers, its curves and the entities it found?")
+            if st.button("Delete permanently", key="history_delete", type="primary"):
                 jobs.delete_job(project, job.id)
                 current.say("The run was deleted.", "info")
                 st.rerun()

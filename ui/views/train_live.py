@@ -1,4 +1,4 @@
-"""A run while it trains, and what is left of it: progress, stages, curves, its log."""
+"""A run during and after training: its progress, stages, curves and log."""
 
 import pandas as pd
 import streamlit as st
@@ -15,14 +15,14 @@ from ui.state import training as state
 
 EVERY = "2s"
 LOG_LINES = 200
-STAGES = {  # what a job does, by the stage it reports
+STAGES = {  # what a job does, by the stage that it reports
     "waiting": "Waiting for its turn",
     "reading": "Reading the text",
     "labels": "Matching the dictionaries",
     "prepare": "Reading, matching, estimating priors",
     "priors": "Estimating the priors",
-    "context": "Looking at the text with the frozen encoder",
-    "confidence": "Learning how likely each token is an entity",
+    "context": "Encoding the text with the frozen encoder",
+    "confidence": "Training the confidence tagger",
     "training": "Training",
     "predict": "Finding entities and scoring them",
     "done": "Done",
@@ -40,12 +40,12 @@ _MARKS = {"done": "✓", "running": "●", "waiting": "○"}
 
 
 def show(project: Project) -> None:
-    """Draw the run that trains, or what became of the latest one."""
+    """Draw the active run, or the outcome of the latest one."""
     job = training_job(project)
     if job is None:
         show_latest(project)
     elif job.kind != "train":
-        st.info("Coverage curves are being trained; a run started now waits until they are done.")
+        st.info("Coverage curves are in progress. A new run waits until they are done.")
         parts.page_link("See the curves", "curves", icon=":material/arrow_forward:")
     else:
         st.subheader("Run in progress", anchor=False)
@@ -53,14 +53,14 @@ def show(project: Project) -> None:
 
 
 def training_job(project: Project) -> jobs.Job | None:
-    """Return the job that trains, or that is next to; None when a new one would begin at once."""
+    """Return the job that trains or is next to train; None if a new one would start at once."""
     active = [job for job in jobs.list_jobs(project) if job.is_active and job.kind in QUEUED_KINDS]
     active.reverse()  # oldest first
     return min(active, key=lambda job: job.state == "queued", default=None)
 
 
 def watch(project: Project, id: str) -> None:
-    """Draw a run again and again until it ends; then draw the whole page once."""
+    """Redraw a run until it ends; then draw the whole page once."""
 
     def draw() -> None:
         job = jobs.get_job(project, id)
@@ -77,12 +77,12 @@ def watch(project: Project, id: str) -> None:
 
 
 def show_progress(job: jobs.Job) -> None:
-    """Draw what the run does now, how far it is, and how long it will take."""
+    """Draw what the run does now, its progress, and the time left."""
     st.progress(min(1.0, max(0.0, job.share)), text=progress_text(job))
 
 
 def progress_text(job: jobs.Job) -> str:
-    """Return where a run is, in one line."""
+    """Return the progress of a run in one line."""
     if job.state == "stopping":
         return "Stopping; finished epochs are kept"
     doing = STAGES.get(job.stage, job.stage.capitalize())
@@ -93,7 +93,7 @@ def progress_text(job: jobs.Job) -> str:
     if elapsed is not None:
         pieces.append(f"{parts.duration(elapsed)} so far")
     if job.seconds_left is not None:
-        pieces.append(f"about {parts.duration(max(1.0, job.seconds_left))} to go")
+        pieces.append(f"about {parts.duration(max(1.0, job.seconds_left))} left")
     return parts.plain(" · ".join(pieces))
 
 
@@ -105,12 +105,12 @@ def show_cancel(project: Project, job: jobs.Job) -> None:
             key="train_cancel",
             icon=":material/stop_circle:",
             disabled=job.state not in ("queued", "running"),
-            help="Stops within seconds. Finished epochs are kept, and Resume goes on from there.",
+            help="Stops within seconds. Finished epochs are kept, and Resume continues from there.",
         ):
             jobs.cancel(project, job.id)
             st.rerun()
         st.caption(
-            "You can close this page: the run goes on, and is here when you come back.",
+            "You can close this page. The run continues, and is here when you come back.",
             width="content",
         )
     if job.message:
@@ -118,7 +118,7 @@ def show_cancel(project: Project, job: jobs.Job) -> None:
 
 
 def show_waiting(project: Project, job: jobs.Job) -> None:
-    """Draw the runs that wait behind this one."""
+    """Draw the jobs that are queued behind this one."""
     waiting = [
         other
         for other in jobs.list_jobs(project)
@@ -127,7 +127,7 @@ def show_waiting(project: Project, job: jobs.Job) -> None:
     for other in reversed(waiting):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f"Waiting: {describe(other)}", width="content")
-            if st.button("Take out of the queue", key=f"train_cancel_{other.id}", type="tertiary"):
+            if st.button("Remove from the queue", key=f"train_cancel_{other.id}", type="tertiary"):
                 jobs.cancel(project, other.id)
                 st.rerun()
 
@@ -135,16 +135,16 @@ def show_waiting(project: Project, job: jobs.Job) -> None:
 def describe(job: jobs.Job) -> str:
     """Return a job in a few words: what, how, when."""
     if job.kind != "train":
-        return f"coverage curves, asked for {parts.ago(job.created_at)}"
+        return f"coverage curves, queued {parts.ago(job.created_at)}"
     methods = ", ".join(parts.METHOD_NAMES.get(m, m) for m in job.request["methods"])
-    return f"{job.request['preset']} run of {methods}, asked for {parts.ago(job.created_at)}"
+    return f"{job.request['preset']} run of {methods}, queued {parts.ago(job.created_at)}"
 
 
 # ---- when nothing trains --------------------------------------------------------------------
 
 
 def show_latest(project: Project) -> None:
-    """Say what became of the latest run: just done, or ended before its end, with a way on."""
+    """Say how the latest run ended; if it was stopped early, offer to resume it."""
     latest = next(iter(state.runs(project)), None)
     if latest is None:
         return
@@ -156,18 +156,18 @@ def show_latest(project: Project) -> None:
         parts.page_link("Compare its methods", "compare", icon=":material/compare_arrows:")
     if not latest.can_resume:
         return
-    said = {"cancelled": st.info, "interrupted": st.warning, "failed": st.error}[latest.state]
+    box = {"cancelled": st.info, "interrupted": st.warning, "failed": st.error}[latest.state]
     why = parts.sentence(latest.message) if latest.message else ""
     verb = "" if latest.state == "failed" else "was "
-    said(parts.plain(f"The latest run {verb}{STATES[latest.state]}. {why}".strip()))
+    box(parts.plain(f"The latest run {verb}{STATES[latest.state]}. {why}".strip()))
     if st.button(
         "Resume",
         key="train_resume",
         icon=":material/play_arrow:",
-        help="Goes on after the last finished epoch.",
+        help="Continues after the last finished epoch.",
     ):
         jobs.resume(project, latest.id)
-        current.say("The run goes on.", "info")
+        current.say("The run continues.", "info")
         st.rerun()
 
 
@@ -175,9 +175,10 @@ def show_latest(project: Project) -> None:
 
 
 def show_work(project: Project, job: jobs.Job, key: str) -> None:
-    """Draw the stages of a run and, beside them, its curves; the same while and after it trains.
+    """Draw the stages of a run and its curves beside them, both during and after training.
 
-    `key` tells the two places apart: a run that ends while the page is drawn stands in both.
+    `key` tells the two places on the page apart: a run that ends while the page is drawn is in
+    both.
     """
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=270):
@@ -187,7 +188,7 @@ def show_work(project: Project, job: jobs.Job, key: str) -> None:
 
 
 def stages_html(stages: list[jobs.Stage]) -> str:
-    """Return the stages as a list, each with a sign of how far it is."""
+    """Return the stages as an HTML list, each with a sign for its state."""
     items = []
     for stage in stages:
         share = f" {100 * stage.share:.0f} %" if stage.state == "running" and stage.share else ""
@@ -199,7 +200,7 @@ def stages_html(stages: list[jobs.Stage]) -> str:
 
 
 def stage_name(stage: jobs.Stage) -> str:
-    """Return what a stage does, in a few words."""
+    """Return what a stage does in a few words."""
     method = parts.METHOD_NAMES.get(stage.method, stage.method)
     return {
         "prepare": "Labels and priors",
@@ -210,26 +211,26 @@ def stage_name(stage: jobs.Stage) -> str:
 
 
 def show_curves(project: Project, job: jobs.Job, key: str) -> None:
-    """Draw the curves of a run, the confidence of its tokens, and its log, a tab each."""
+    """Draw the curves of a run, the confidence of its tokens and its log, one tab each."""
     epochs = jobs.epochs(project, job.id)
-    of_risk, of_parts, of_bound, of_confidence, of_log = st.tabs(
-        ["Risk", "Parts", "Bound", "Confidence", "Log"], key=f"run_tabs_{key}"
+    risk_tab, parts_tab, bound_tab, confidence_tab, log_tab = st.tabs(
+        ["Risk", "Risk parts", "Bound", "Confidence", "Log"], key=f"run_tabs_{key}"
     )
     training = epochs[epochs["stage"] == "training"]
-    with of_risk:
+    with risk_tab:
         show_curve(training, "risk", "Risk", f"run_risk_{key}")
-        st.caption("What training lowers. Methods have different risks: compare shapes only.")
-    with of_parts:
+        st.caption("What training minimizes. Methods have different risks: compare only shapes.")
+    with parts_tab:
         show_parts(training, key)
-    with of_bound:
+    with bound_tab:
         show_curve(training, "bounded", "Share of batches (%)", f"run_bound_{key}", percent=True)
         st.caption(
-            "How often the negative part would have fallen below zero and was held there. Always "
-            "is a sign of priors that are too high."
+            "How often the negative part would have fallen below zero and was held at zero. If "
+            "this is always so, the priors may be too high."
         )
-    with of_confidence:
+    with confidence_tab:
         show_confidence(project, job, epochs[epochs["stage"] == "confidence"], key)
-    with of_log:
+    with log_tab:
         lines = jobs.log_tail(project, job.id, LOG_LINES)
         st.code("\n".join(lines) or "Nothing yet.", language=None, height=300, wrap_lines=True)
 
@@ -243,9 +244,9 @@ def show_curve(
     percent: bool = False,
     y_range: tuple[float, float] | None = None,
 ) -> None:
-    """Draw one column of the epochs, or say when it will be there."""
+    """Draw one column of the epochs, or say when it will appear."""
     if epochs.empty:
-        st.caption("Drawn after the first epoch.")
+        st.caption("Appears after the first epoch.")
         return
     figure = charts.epochs_figure(
         epochs, column, parts.METHOD_NAMES, title=title, percent=percent, y_range=y_range
@@ -261,34 +262,34 @@ def show_parts(epochs: pd.DataFrame, key: str) -> None:
         return
     show_curve(epochs, "negative", "Negative part", f"run_negative_{key}", y_range=y_range)
     st.caption(
-        "The risk is their sum: how wrong the labeled tokens are taken, and how wrong the others."
+        "The risk is the sum of the two: the error on labeled tokens and the error on the others."
     )
 
 
 def confidence_line(scores: dict[str, float | None]) -> str:
-    """Return how right the confidence of unlabeled tokens is, in a sentence."""
+    """Return how accurate the confidence of unlabeled tokens is, in a sentence."""
     precision, recall = (parts.percent(scores[name]) for name in ("precision", "recall"))
     return (
-        f"Against gold: of the unlabeled tokens right of the threshold, {precision} are part of an "
-        f"entity; of those that are, {recall} stand there."
+        f"Against gold: of the unlabeled tokens above the threshold, {precision} are part of an "
+        f"entity; of all unlabeled tokens that are part of an entity, {recall} are above it."
     )
 
 
 def show_confidence(project: Project, job: jobs.Job, epochs: pd.DataFrame, key: str) -> None:
-    """Draw how sure the first tagger of Conf-MPU is, and how it came to be."""
+    """Draw the confidence that Conf-MPU's first tagger gives, and that tagger's risk."""
     if not any(METHODS[method].needs_confidence for method in job.request["methods"]):
         st.caption("Only Conf-MPU learns a confidence, and it is not part of this run.")
         return
     histogram = jobs.confidence_histogram(project, job.id)
     if histogram is None:
-        st.caption("Drawn when the confidence tagger is trained.")
+        st.caption("Appears when the confidence tagger is trained.")
     else:
         threshold = state.threshold(job)
         figure = charts.confidence_figure(histogram, threshold)
         st.plotly_chart(figure, key=f"run_confidence_{key}", config=CONFIG)
         st.caption(
-            "Labeled tokens should stand right, most unlabeled ones left. Unlabeled tokens right "
-            "of the threshold are left out of the non-entities."
+            "Labeled tokens should be on the right, most unlabeled ones on the left. Unlabeled "
+            "tokens above the threshold do not count as non-entities."
         )
         if scores := jobs.confidence_scores(project, job.id):
             st.caption(confidence_line(scores["unlabeled"]))
