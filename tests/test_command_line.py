@@ -13,6 +13,7 @@ from engine.__main__ import main, make_parser
 from engine.checking import wilson_interval
 from engine.files import read_source
 from engine.formats import FORMATS, read_corpus
+from tests.support.waiting import LIMIT
 from tests.test_files import bomb, zipped
 
 ROOT = Path(__file__).parent.parent
@@ -648,7 +649,7 @@ def engine(*arguments, **options):
     """Run the program itself, with the folder of the test as its own."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("environment", {})}
     command = [sys.executable, "-m", "engine", *arguments]
-    return subprocess.run(command, env=environment, timeout=60, **options)
+    return subprocess.run(command, env=environment, timeout=LIMIT, **options)
 
 
 def test_program_prints_results_and_plain_progress_into_a_pipe(folder):

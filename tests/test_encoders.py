@@ -172,13 +172,20 @@ def test_load_encoder_prints_nothing_and_restores_the_log_level(tiny_bert, capfd
     assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
 
 
-def test_load_encoder_says_what_to_do_offline_at_once(offline):
-    started = time.monotonic()
+def test_load_encoder_asks_once_and_says_what_to_do_offline(offline, monkeypatch):
+    asked, ask = [], huggingface_hub.HfApi.model_info
+
+    def model_info(*arguments, **options):
+        asked.append(options)
+        return ask(*arguments, **options)
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", model_info)
+    monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail(f"waits for {seconds} s"))
     assert refusal("someone/unheard-of") == (
         'model "someone/unheard-of" is not on this machine and there is no network. Connect and '
         'try again, name a folder that holds one, or use the built-in "minilm"'
     )
-    assert time.monotonic() - started < 2
+    assert len(asked) == 1 and 0 < asked[0]["timeout"] <= 5
 
 
 def test_load_encoder_says_so_when_the_hub_cannot_be_reached(monkeypatch, tmp_path):

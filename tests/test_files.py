@@ -16,6 +16,7 @@ from engine.archives import unzip
 from engine.files import Decoded, SourceFile, decode, is_zip, read_source, written_whole
 from engine.settings import Limits
 from engine.text import InputError
+from tests.support.waiting import LIMIT
 
 UNMARKED = "Fever and rash."
 NUL_MESSAGE = (
@@ -446,5 +447,5 @@ def test_written_whole_writes_into_a_pipe_and_does_not_replace_it(tmp_path):
     with written_whole(path) as out:
         out.write(b"new")
     assert stat.S_ISFIFO(path.lstat().st_mode)
-    reader.join(timeout=5)
+    reader.join(LIMIT)
     assert read == [b"new"]

@@ -15,6 +15,7 @@ from engine.__main__ import main
 from engine.commands.epoch_lines import EpochLines
 from engine.progress import Progress
 from engine.training import Epoch
+from tests.support.waiting import LIMIT
 
 SAMPLE = Path(__file__).parent.parent / "sample_data"
 SMALL = ["--preset", "quick", "--set", "contextual_layer=0", "epochs=1", "confidence_epochs=1",
@@ -152,7 +153,7 @@ def test_ctrl_c_keeps_the_finished_epochs_and_the_same_command_goes_on(folder, t
         if sum("training: epoch" in line for line in heard) == 3:
             break
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process of the group
-    out, err = process.communicate(timeout=20)  # 400 epochs would take longer
+    out, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 130
     assert "Finished epochs are kept; the same command goes on after them." in out
     assert "Traceback" not in err

@@ -14,6 +14,7 @@ from engine.files import SourceFile
 from engine.workspace import create_project
 from tests.app.finished_runs import end_job, finish_run
 from tests.app.pages import open_page
+from tests.support.waiting import LIMIT
 from ui.state import downloads, export
 
 HOSTILE = (
@@ -146,7 +147,7 @@ def test_check_notices_markup_that_would_be_read():
 
         st.markdown(f"Look: {evil}")
 
-    page = AppTest.from_function(draw, args=(HOSTILE[2],)).run()
+    page = AppTest.from_function(draw, args=(HOSTILE[2],), default_timeout=LIMIT).run()
     with pytest.raises(AssertionError, match=r"markdown\.body would read markup"):
         check(page)
 

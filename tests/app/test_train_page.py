@@ -1,7 +1,6 @@
 """The Train page before, while and after a run; rows of jobs are written as their process does."""
 
 import shlex
-import time
 
 import pytest
 
@@ -13,6 +12,7 @@ from engine.workspace import create_project, sample_project
 from tests.app.finished_runs import end_job, make_project
 from tests.app.pages import open_page
 from tests.small_project import PRIORS, make_small_project, tiny_request
+from tests.support.waiting import wait_until
 from ui import sidebar
 from ui.state import training as state
 from ui.views import train, train_form, train_live
@@ -525,10 +525,13 @@ def test_a_tiny_run_goes_from_start_to_its_scores(monkeypatch):
     monkeypatch.setattr(train_form, "show", lambda project: (tiny_request(methods=("mpn",)), ""))
     page = show(project)
     checked(page.button(key="train_start").click().run())
-    deadline = time.monotonic() + 240
-    while (job := jobs.list_jobs(project)[0]).is_active and time.monotonic() < deadline:
+
+    def is_over():
         checked(page.run())
-        time.sleep(0.5)
+        return not jobs.list_jobs(project)[0].is_active
+
+    wait_until(is_over, "the end of the run", every=0.5)
+    [job] = jobs.list_jobs(project)
     assert (job.state, job.message) == ("done", "")
     checked(page.run())
     assert table(page, "f1_mpn")["f1_mpn"].notna().all()
