@@ -14,8 +14,8 @@ from engine.checking import wilson_interval
 from engine.files import read_source
 from engine.formats import FORMATS, read_corpus
 from engine.text import InputError
+from tests.support.archives import bomb, zipped
 from tests.support.waiting import LIMIT
-from tests.test_files import bomb, zipped
 
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "sample_data"

@@ -19,9 +19,9 @@ from engine.runs import load_run
 from engine.text import InputError
 from engine.tokenization import make_tokenized_document
 from engine.transformer import contextual_features
+from tests.support.planted import SMALL, Planted
+from tests.support.tiny_encoders import save_tiny_bert
 from tests.support.waiting import wait_until
-from tests.test_encoders import save_tiny_bert
-from tests.test_experiment import SMALL, Planted
 
 METHODS = ("mpn", "mpu", "conf_mpu")
 

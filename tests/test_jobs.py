@@ -24,9 +24,9 @@ from engine.job_store import job_from, job_row, reading_jobs, set_process, writi
 from engine.text import InputError
 from engine.transformer import contextual_features
 from engine.workspace import duplicate_project
-from tests.small_project import PRIORS, TINY, make_small_project, source, tiny_request
+from tests.support.small_project import PRIORS, TINY, make_small_project, source, tiny_request
+from tests.support.tiny_encoders import save_tiny_bert
 from tests.support.waiting import wait_until
-from tests.test_encoders import save_tiny_bert
 
 LONG = {"epochs": 100_000}
 

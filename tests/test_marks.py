@@ -8,7 +8,7 @@ from engine.formats import write_corpus
 from engine.marks import marks_of_entities, marks_of_labels, read_marks
 from engine.text import Corpus, Entity, InputError
 from engine.tokenization import make_document
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 
 
 def rows(marks):

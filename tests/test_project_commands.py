@@ -16,7 +16,7 @@ from engine.job_store import writing_jobs
 from engine.settings import LIMITS
 from engine.text import Entity, InputError
 from engine.workspace import duplicate_project, list_projects, open_project
-from tests.small_project import PRIORS, TINY, make_small_project
+from tests.support.small_project import PRIORS, TINY, make_small_project
 
 NOTES = '{"id": "d1", "text": "Aspirin helped against high fever ."}\n'
 SMALL = [

@@ -10,7 +10,7 @@ from engine import text_files
 from engine.files import SourceFile, decode
 from engine.text import InputError
 from engine.text_files import ANY_END, NEWLINE, held_text, path_source, read_whole, stored_text
-from tests.dribbles import Dribble
+from tests.support.dribbles import Dribble
 
 ENCODINGS = (
     None, "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "windows-1252",

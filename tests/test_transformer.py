@@ -19,7 +19,7 @@ from engine.transformer import (
     contextual_features,
     features_key,
 )
-from tests.test_encoders import save_tiny_bert, save_tiny_roberta
+from tests.support.tiny_encoders import save_tiny_bert, save_tiny_roberta
 
 WORDS = ["aspirin", "induced", "hypotension", "in", "patients", "COX-2", "naïve", "\u200b"]
 RANDOM = np.random.default_rng(0)

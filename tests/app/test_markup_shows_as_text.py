@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from engine import jobs
 from engine.files import SourceFile
 from engine.workspace import create_project
-from tests.app.finished_runs import end_job, finish_run
-from tests.app.pages import open_page
+from tests.support.finished_runs import end_job, finish_run
+from tests.support.pages import open_page
 from tests.support.waiting import LIMIT
 from ui.state import downloads, export
 
@@ -59,11 +59,6 @@ PLAIN_FIELDS = {
 HIDDEN_FIELDS = ("id", "form_id", "key", "url", "page_script_hash", "query_string", "element_id")
 # What only an upload would bring; pictures of our own are inside the page.
 FOREIGN_TAGS = {"script", "iframe", "object", "embed", "form", "input", "link", "base", "meta"}
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture

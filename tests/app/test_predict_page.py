@@ -6,16 +6,12 @@ import pytest
 from engine import WriteOptions, jobs
 from engine.formats import write_corpus
 from engine.text import Corpus, Entity
-from tests.app.finished_runs import end_job, finish_run, make_project
-from tests.app.pages import open_page
+from tests.support.finished_runs import end_job, finish_run, make_project
+from tests.support.pages import checked, open_page
+from tests.support.pages import html as texts
 from ui.state import prediction
 
 TEXT = "She had gout. Zofran helped.\n"
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -29,11 +25,6 @@ def trained(monkeypatch):
 
 def show(project):
     return checked(open_page("predict", project.id).run())
-
-
-def checked(page):
-    assert not page.exception and not page.error
-    return page
 
 
 def ask(page, text=TEXT):
@@ -53,10 +44,6 @@ def finish(project, found=(("gout", "Disease", 0.9), ("Zofran", "Chemical", 0.4)
     )
     write_corpus(Corpus(corpus.documents, {document.id: entities}), job.folder / "predictions.csv")
     return end_job(project, job)
-
-
-def texts(page):
-    return "".join(of.value for of in page.html if "<style" not in of.value)
 
 
 def test_page_says_that_nothing_is_trained():

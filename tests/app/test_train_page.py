@@ -9,20 +9,17 @@ from engine.__main__ import make_parser
 from engine.job_reports import Report
 from engine.job_store import writing_jobs
 from engine.workspace import create_project, sample_project
-from tests.app.finished_runs import end_job, make_project
-from tests.app.pages import open_page
-from tests.small_project import PRIORS, make_small_project, tiny_request
+from tests.support.finished_runs import end_job, make_project
+from tests.support.pages import caption_text as captions
+from tests.support.pages import checked, open_page, progress, table
+from tests.support.pages import html as texts
+from tests.support.small_project import PRIORS, make_small_project, tiny_request
 from tests.support.waiting import wait_until
 from ui import sidebar
 from ui.state import training as state
 from ui.views import train, train_form, train_live
 
 EPOCH = {"risk": 0.5, "positive": 0.3, "negative": 0.2, "bounded": 0.1, "seconds": 2.0}
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -40,27 +37,6 @@ def started(monkeypatch):
 
 def show(project):
     return checked(open_page("train", project.id).run())
-
-
-def checked(page):
-    assert not page.exception and not page.error, [error.value for error in page.error]
-    return page
-
-
-def texts(page):
-    return "".join(element.value for element in page.html)
-
-
-def captions(page):
-    return " ".join(caption.value.replace("\\", "") for caption in page.caption)
-
-
-def table(page, column):
-    return next(of.value for of in page.dataframe if column in of.value)
-
-
-def progress(page):
-    return page.get("progress")[0].proto.text.replace("\\", "")
 
 
 def begin(project, request=None):

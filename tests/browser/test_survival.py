@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from engine import jobs
 from tests.browser.steps import HOME, follow, main, press, see_page, settle
-from tests.small_project import make_small_project, tiny_request
+from tests.support.small_project import make_small_project, tiny_request
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.browser
