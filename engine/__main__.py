@@ -1,4 +1,4 @@
-"""The command line: what the app does, a person can type.
+"""The command line: everything the app does, as commands to type.
 
 python -m engine label TEXT... --dictionary DICT... --out FILE
 python -m engine score --gold FILE --predicted FILE
@@ -33,27 +33,18 @@ from engine.text import InputError
 if TYPE_CHECKING:
     from engine.commands.arguments import Subparsers
 
-# The engine's messages speak to the app too; here the option that does what they advise is added.
-_OPTION_FOR = {
-    "holds the text": "--text-column",
-    "skip bad lines": "--skip-bad-lines",
-    "name its encoding": "--encoding",
-    "name the right encoding": "--encoding",
-    "name the format": "--format",
-}
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0, or 2 when the input is at fault."""
+    """Run one command; return its exit code: 0, 2 for a fault in the input, 130 after Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal may know no Greek; its person still wants the figures.
+            # A terminal that cannot show a Greek letter must not lose the whole result.
             stream.reconfigure(errors="backslashreplace")
     options = make_parser().parse_args(arguments)
     try:
         options.run(options)
     except InputError as error:
-        print(f"engine {options.command}: {_sentence(str(error))}", file=sys.stderr)
+        print(f"engine {options.command}: {_sentence(error, options)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"engine {options.command}: stopped; nothing was written.", file=sys.stderr)
@@ -86,7 +77,7 @@ def _add_label(parsers: "Subparsers") -> None:
     parser = add_command(
         parsers,
         "label",
-        "label text with dictionaries; print how far they reach and how precise they are",
+        "label text with dictionaries; print their coverage and their precision",
         "python -m engine label sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
         "--gold sample_data/gold.csv --out labels.csv",
     )
@@ -127,7 +118,7 @@ def _add_score(parsers: "Subparsers") -> None:
         nargs="+",
         default=[],
         metavar="TEXT",
-        help="the texts, when neither file holds them; adds token scores and kinds of errors",
+        help="the texts, if neither file holds them; adds token scores and kinds of errors",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     add_reading(parser)
@@ -138,7 +129,7 @@ def _add_convert(parsers: "Subparsers") -> None:
     parser = add_command(
         parsers,
         "convert",
-        "rewrite a file in another format, its entities with it",
+        "rewrite a file and its entities in another format",
         "python -m engine convert labels.csv --text sample_data/train.jsonl --out labels.conll",
     )
     parser.add_argument("file", metavar="FILE", help=f"what to convert ({READABLE})")
@@ -146,7 +137,7 @@ def _add_convert(parsers: "Subparsers") -> None:
         "--from",
         dest="source_format",
         metavar="FORMAT",
-        help="format of FILE, when its name and content don't tell",
+        help="format of FILE, if its name and content do not show it",
         choices=list(FORMATS),
     )
     parser.add_argument(
@@ -154,7 +145,7 @@ def _add_convert(parsers: "Subparsers") -> None:
         nargs="+",
         default=[],
         metavar="TEXT",
-        help="the texts, when FILE is an entities CSV",
+        help="the texts, if FILE is an entities CSV",
     )
     add_reading(parser)
     add_writing(parser, is_required=True)
@@ -176,15 +167,15 @@ def _add_train(parsers: "Subparsers") -> None:
         nargs="+",
         default=[],
         metavar="TYPE=SHARE",
-        help="share of all tokens that belongs to each type (default: estimated)",
+        help="share of all tokens that belong to each type (default: estimated)",
     )
     parser.add_argument(
         "--use-decisions",
         action="store_true",
-        help="with --project: learn from what was accepted and rejected in review",
+        help="with --project: learn from what you accepted and rejected in review",
     )
     add_reading(parser)
-    parser.add_argument("--out", metavar="DIR", help="folder for the runs, without --project")
+    parser.add_argument("--out", metavar="DIR", help="folder for the runs (not with --project)")
     parser.set_defaults(run=_train)
 
 
@@ -192,7 +183,7 @@ def _add_curve(parsers: "Subparsers") -> None:
     parser = add_command(
         parsers,
         "curve",
-        "train on growing shares of the dictionary and write how each method does",
+        "train on growing shares of the dictionary and write the scores of each method",
         "python -m engine curve sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
         "--gold sample_data/gold.csv --preset quick --out curve.csv",
     )
@@ -217,9 +208,9 @@ def _add_predict(parsers: "Subparsers") -> None:
     )
     assert parser.description
     parser.description += (
-        " Texts are read and results written some documents\nat a time, in every format, so memory "
-        "does not grow with them; held one file at a time\nare a .txt that is one document, JSON "
-        "that is one list, brat and benchmark files."
+        " Texts are read and results written a few documents\nat a time, so memory does not grow "
+        "with their number. Only these are held whole, one file\nat a time: a .txt that is one "
+        "document, JSON that is one list, brat and benchmark files."
     )
     parser.add_argument("text", nargs="+", metavar="TEXT", help=f"text files ({READABLE})")
     parser.add_argument(
@@ -230,7 +221,7 @@ def _add_predict(parsers: "Subparsers") -> None:
     parser.set_defaults(run=_predict)
 
 
-# The commands that learn import torch, which takes longer than the others take to finish.
+# These commands import torch only when they run: that takes longer than another command does.
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -251,10 +242,11 @@ def _curve(options: argparse.Namespace) -> None:
     curve_command(options)
 
 
-def _sentence(message: str) -> str:
-    message = " ".join(message.split("\n")).rstrip()
-    options = [option for words, option in _OPTION_FOR.items() if words in message.lower()]
-    hint = f" ({', '.join(options)})" if options else ""
+def _sentence(error: InputError, options: argparse.Namespace) -> str:
+    """Return the message on one line, with the options of this command that may mend the fault."""
+    message = " ".join(str(error).split("\n")).rstrip()
+    names = [f"--{fix.replace('_', '-')}" for fix in error.fixes if hasattr(options, fix)]
+    hint = f" ({', '.join(names)})" if names else ""
     return f"{message.rstrip('.')}{hint}{'' if message.endswith(('?', '!')) else '.'}"
 
 

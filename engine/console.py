@@ -1,4 +1,4 @@
-"""Tables and figures become plain text for a terminal or a pipe."""
+"""Format tables and figures as plain text, and show progress, on a terminal or in a pipe."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,10 @@ _WIDEST_CELL = 60
 
 
 def table(frame: pd.DataFrame, columns: dict[str, str] | None = None) -> str:
-    """Return `frame` as aligned text; `columns` picks and renames, numbers stand right.
+    """Return `frame` as aligned text, with numbers on the right.
 
-    Shares between 0 and 1 come as percent when their heading ends in "%".
+    `columns` picks columns and gives their headings. Under a heading that ends in "%", shares
+    between 0 and 1 are printed as percent.
     """
     if columns:
         frame = frame[list(columns)].rename(columns=columns)
@@ -40,7 +41,7 @@ def table(frame: pd.DataFrame, columns: dict[str, str] | None = None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as percent with one decimal, a dash when it is unknown."""
+    """Return a share as percent with one decimal, or a dash if it is unknown."""
     return "–" if share is None or pd.isna(share) else f"{100 * share:.1f} %"
 
 
@@ -62,7 +63,10 @@ def _is_figure(cell: str) -> bool:
 
 
 class Progress:
-    """A bar on a terminal, a line at the start and the end in a pipe."""
+    """A progress bar on a terminal; in a pipe, one line at the end.
+
+    Progress that was interrupted does not print "done".
+    """
 
     def __init__(self, what: str, total: int, unit: str) -> None:
         self._what, self._total, self._unit = what, total, unit
@@ -93,5 +97,5 @@ class Progress:
 
 
 def columns_of(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
-    """Return rows as a frame without turning whole numbers with gaps into decimals."""
+    """Return rows as a frame; whole numbers stay whole where values are missing."""
     return pd.DataFrame(rows, dtype=object)

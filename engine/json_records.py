@@ -84,24 +84,24 @@ class RecordReading:
                 first, count = first or number, count + 1
                 yield Record(number, value)
         if self._bad.count and (not count or not self._options.skip_bad_lines):
-            fix = "skip_bad_lines" if count else ""
-            raise InputError(self._message(first, count), fix)
+            raise self._fault(first, count)
 
-    def _message(self, first: int, count: int) -> str:
+    def _fault(self, first: int, count: int) -> InputError:
         """Return what is wrong; `first` is the line of the first record, 0 if there is none."""
         name, line, fault = self.text.name, self._bad.lines[0], self._bad.fault
         if not count and self.text.extension != ".json":
-            return (
+            return InputError(
                 f"{name} line {line:,}: not valid JSON ({fault}). "
                 "The file holds no JSON. Nothing was added"
             )
         if self.text.extension == ".json" and (not count or line < first):
             # One JSON value over many lines: report its own fault, not that of its first line.
             line, fault = _fault_of_whole(self.text.whole())
-            return f"{name} line {line:,}: not valid JSON ({fault}). Correct it"
-        return (
+            return InputError(f"{name} line {line:,}: not valid JSON ({fault}). Correct it")
+        return InputError(
             f"{name} line {line:,}: not valid JSON ({fault}). {self._bad.count:,} of "
-            f"{count + self._bad.count:,} lines. Correct it, or skip bad lines"
+            f"{count + self._bad.count:,} lines. Correct it, or skip bad lines",
+            fix="skip_bad_lines",
         )
 
 

@@ -64,8 +64,8 @@ METHODS: dict[str, Method] = {
         Method(
             "mpn",
             "MPN",
-            "Treats every unlabeled token as a non-entity. The simplest method: it learns to repeat "
-            "the dictionaries, and misses what they miss.",
+            "Treats every unlabeled token as a non-entity. The simplest method: it learns to "
+            "repeat the dictionaries, and misses what they miss.",
         ),
         Method(
             "mpu",

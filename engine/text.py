@@ -12,13 +12,15 @@ import numpy.typing as npt
 class InputError(ValueError):
     """A problem the user can solve (a file, an option, a full disk); the message is shown as it is.
 
-    It says what is wrong, with the value; where; and what to do. `fix` names the reading option
-    that may solve it (encoding, text_column, skip_bad_lines, entity_type), for a page to offer.
+    It says what is wrong, with the value; where; and what to do. `fix` names the option that may
+    solve it (encoding, text_column, id_column, skip_bad_lines, entity_type, format): a page offers
+    it, and the command line names it. `fixes` are all such options, where there are several.
     """
 
-    def __init__(self, message: str, fix: str = "") -> None:
+    def __init__(self, message: str, fix: str = "", *others: str) -> None:
         super().__init__(message)
         self.fix = fix
+        self.fixes = tuple(dict.fromkeys(name for name in (fix, *others) if name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from hypothesis import given
 from engine.alignment import Aligned, align, gold_of
 from engine.text import Corpus, Entity, FileReport, InputError
 from engine.tokenization import make_document, make_tokenized_document
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 
 RAW = [
     make_document("d1", "Selegiline-induced hypotension.\n\nIt  passed."),

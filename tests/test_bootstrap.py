@@ -1,5 +1,3 @@
-import time
-
 import numpy as np
 import pytest
 
@@ -26,6 +24,7 @@ from engine.bootstrap import (
 from engine.pool import on_tokens, pool_entities
 from engine.text import Entity
 from engine.tokenization import make_tokenized_document
+from tests.support.counting import count_calls
 
 X, Y = Entity(0, 1, "X"), Entity(2, 3, "Y")
 
@@ -150,9 +149,7 @@ def test_scores_of_the_sample_are_those_of_the_metrics(sample):
     sets = {"gold": on_tokens(corpus.documents, gold), "dictionary": found}
     pooled = pool_entities(corpus.documents, sets)
     bounds = np.cumsum([0, *(len(document.sentences) for document in corpus.documents)])
-    started = time.perf_counter()
     result = score_pool(pooled, "gold", gold, sentences_by_document=bounds, resamples=1_000)
-    seconds = time.perf_counter() - started
     table = score_table(result).set_index("entity_type")
     evaluation = evaluate_documents(corpus.documents, gold, found)
     for name, scores in {**evaluation.by_type, ALL_TYPES: evaluation.overall}.items():
@@ -164,4 +161,9 @@ def test_scores_of_the_sample_are_those_of_the_metrics(sample):
         )
         assert (row["precision"], row["f1"]) == (scores.precision, scores.f1)
         assert row["f1_low"] < row["f1"] < row["f1_high"] < row["f1_low"] + 0.1
-    assert seconds < 0.5  # some 20 ms on a quiet machine; this one may not be
+
+
+def test_ten_times_the_resamples_take_no_more_calls():
+    counts = np.arange(12.0).reshape(6, 2)
+    calls = [count_calls(resample, counts, resamples=size) for size in (100, 1_000)]
+    assert calls[0] == calls[1]  # arrays grow; no loop goes over the resamples

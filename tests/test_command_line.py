@@ -13,7 +13,9 @@ from engine.__main__ import main, make_parser
 from engine.checking import wilson_interval
 from engine.files import read_source
 from engine.formats import FORMATS, read_corpus
-from tests.test_files import bomb, zipped
+from engine.text import InputError
+from tests.support.archives import bomb, zipped
+from tests.support.waiting import LIMIT
 
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "sample_data"
@@ -543,6 +545,48 @@ def test_message_stays_on_one_line_whatever_the_file_holds(capsys, folder):
     )
 
 
+@pytest.mark.parametrize(
+    ("fixes", "hint"),
+    [
+        (("skip_bad_lines",), " (--skip-bad-lines)"),
+        (("text_column", "skip_bad_lines"), " (--text-column, --skip-bad-lines)"),
+        (("format",), " (--format)"),
+        (("entity_type",), ""),  # convert has no such option
+        ((), ""),
+    ],
+)
+def test_a_hint_follows_from_the_fix_and_not_from_the_words(
+    capsys, folder, monkeypatch, fixes, hint
+):
+    def refuse(*_arguments, **_options):
+        raise InputError("oh dear. Skip bad lines? Name its encoding", *fixes)
+
+    monkeypatch.setattr("engine.commands.convert.read_files", refuse)
+    write("a.txt", "fever")
+    _, _, err = run(capsys, "convert", "a.txt", "--out", "out/a.jsonl")
+    assert err == f"engine convert: oh dear. Skip bad lines? Name its encoding{hint}.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "hint"),
+    [
+        ("a.csv", b"when,who\n1,2\n", [], "--text-column"),
+        ("a.csv", b"text,who\n1,2\n", ["--id-column", "no"], "--id-column"),
+        ("a.csv", b"text,who\n1,2\n1\n", [], "--skip-bad-lines"),
+        ("a.jsonl", b'{"text": "a"}\n{', [], "--skip-bad-lines"),
+        ("a.jsonl", b'{"x": "a"}', [], "--text-column, --skip-bad-lines"),
+        ("a.txt", b"a", ["--encoding", "no"], "--encoding"),
+        ("a.txt", b"a\xff", ["--encoding", "utf-8"], "--encoding"),
+        ("a.txt", b"a", ["--out", "out/a.xyz"], "--format"),
+    ],
+)
+def test_a_fault_that_an_option_mends_names_it(capsys, folder, name, content, options, hint):
+    Path(name).write_bytes(content)
+    code, _, err = run(capsys, "convert", name, "--out", "out/a.jsonl", *options)
+    assert code == 2
+    assert err.endswith(f" ({hint}).\n")
+
+
 @pytest.mark.parametrize("count", ["0", "-1", "many"])
 def test_counts_must_be_whole_and_positive(capsys, count):
     with pytest.raises(SystemExit, match="2"):
@@ -648,7 +692,7 @@ def engine(*arguments, **options):
     """Run the program itself, with the folder of the test as its own."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("environment", {})}
     command = [sys.executable, "-m", "engine", *arguments]
-    return subprocess.run(command, env=environment, timeout=60, **options)
+    return subprocess.run(command, env=environment, timeout=LIMIT, **options)
 
 
 def test_program_prints_results_and_plain_progress_into_a_pipe(folder):

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -20,8 +19,9 @@ from engine.runs import load_run
 from engine.text import InputError
 from engine.tokenization import make_tokenized_document
 from engine.transformer import contextual_features
-from tests.test_encoders import save_tiny_bert
-from tests.test_experiment import SMALL, Planted
+from tests.support.planted import SMALL, Planted
+from tests.support.tiny_encoders import save_tiny_bert
+from tests.support.waiting import wait_until
 
 METHODS = ("mpn", "mpu", "conf_mpu")
 
@@ -175,14 +175,13 @@ def test_a_failure_in_a_worker_is_raised_here(planted, tmp_path, threads):
 
 def test_a_failure_here_stops_the_workers(planted, tmp_path, threads):
     def fail(_progress):
-        failed_at.append(time.monotonic())
         raise RuntimeError("the listener is gone")
 
-    failed_at = []
-    arguments = planted.data, planted.priors, replace(SMALL, epochs=100_000), ("mpn", "mpu")
+    arguments = planted.data, planted.priors, replace(SMALL, epochs=5_000), ("mpn", "mpu")
     with pytest.raises(RuntimeError, match="the listener is gone"):
         compare(*arguments, tmp_path, workers=2, on_progress=fail)
-    assert time.monotonic() - failed_at[0] < 10
+    # `compare` ends after its workers; a worker that trains to its end deletes its checkpoint.
+    assert list(tmp_path.glob("*/checkpoint*"))
 
 
 # ---- a killed parent ------------------------------------------------------------------------
@@ -196,8 +195,8 @@ if __name__ == "__main__":
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(1, context, initializer=end_with_parent)
     print(pool.submit(os.getpid).result(), flush=True)
-    pool.submit(time.sleep, 60)
-    time.sleep(60)
+    pool.submit(time.sleep, 3600)
+    time.sleep(3600)
 """
 
 
@@ -209,10 +208,7 @@ def test_workers_end_with_their_parent(tmp_path):
         worker = process_of(int(parent.stdout.readline()))
         assert is_alive(worker)
         parent.kill()
-    until = time.monotonic() + 20
-    while is_alive(worker) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not is_alive(worker)
+    wait_until(lambda: not is_alive(worker), "the worker's end")
 
 
 # ---- what a frozen encoder sees -------------------------------------------------------------

@@ -7,7 +7,7 @@ import torch
 from engine import confidence as confidence_module
 from engine.assembly import make_inputs, make_tagger
 from engine.confidence import confidence_schedule, estimate_confidence
-from tests.test_experiment import LEARNING, SMALL, Planted
+from tests.support.planted import LEARNING, SMALL, Planted
 
 CPU = torch.device("cpu")
 FEW = replace(SMALL, confidence_epochs=1)

@@ -12,8 +12,8 @@ from engine import corpus_cache
 from engine.corpus_cache import load_corpora, load_ids, reader_version, store_corpora
 from engine.text import Corpus, Entity, FileReport
 from engine.tokenization import make_document
-from tests.corpora import corpora
-from tests.damage import CUTS, changed_bytes, cut_short
+from tests.support.corpora import corpora
+from tests.support.damage import CUTS, changed_bytes, cut_short
 
 TWO = [
     Corpus(

@@ -11,7 +11,7 @@ from engine.resolution import KEPT, OUTCOMES, SAME_TYPE
 from engine.settings import MATCH_PRESETS
 from engine.text import Span
 from engine.tokenization import make_document, make_tokenized_document
-from tests.brute_force import kept_matches
+from tests.support.brute_force import kept_matches
 
 WORDS = ["a", "b", "c", "d", "e", "-"]
 LISTS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4), max_size=6)

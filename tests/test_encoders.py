@@ -3,94 +3,25 @@
 import json
 import shutil
 import socket
+import time
 
 import huggingface_hub
 import pytest
 import torch
 from huggingface_hub import constants
 from huggingface_hub.errors import HTTPError, RepositoryNotFoundError
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import (
     AutoTokenizer,
     BartConfig,
-    BertConfig,
     BertModel,
     CanineTokenizer,
-    PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaModel,
 )
 from transformers.utils import logging
 
 from engine import encoders
 from engine.encoders import load_encoder, longest_window
 from engine.text import InputError
-
-TEXT = ["aspirin induced hypotension in patients with Parkinson 's disease", "naïve COX-2 α-β"]
-BERT_SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-ROBERTA_SPECIALS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-
-
-def wordpiece_tokenizer():
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=120, special_tokens=BERT_SPECIALS, show_progress=False
-    )
-    tokenizer.train_from_iterator(TEXT, trainer)
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    # As in the MiniLM package: limits that must not reach our windows.
-    tokenizer.enable_truncation(8)
-    tokenizer.enable_padding(length=8)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
-        sep_token="[SEP]", mask_token="[MASK]", model_max_length=64,
-    )  # fmt: skip
-
-
-def byte_level_tokenizer():
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trainer = trainers.BpeTrainer(
-        vocab_size=400,
-        special_tokens=ROBERTA_SPECIALS,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(TEXT * 5, trainer)
-    tokenizer.post_processor = processors.RobertaProcessing(
-        ("</s>", 2), ("<s>", 0), add_prefix_space=False
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>",
-        pad_token="<pad>", cls_token="<s>", sep_token="</s>", mask_token="<mask>",
-    )  # fmt: skip
-
-
-def save_tiny_bert(folder, **changes):
-    tokenizer = wordpiece_tokenizer()
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=64, **changes,
-    )  # fmt: skip
-    tokenizer.save_pretrained(folder)
-    BertModel(config).save_pretrained(folder)
-    return folder
-
-
-def save_tiny_roberta(folder):
-    tokenizer = byte_level_tokenizer()
-    torch.manual_seed(0)
-    config = RobertaConfig(
-        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=34, pad_token_id=1, bos_token_id=0,
-        eos_token_id=2,
-    )  # fmt: skip
-    tokenizer.save_pretrained(folder)
-    RobertaModel(config).save_pretrained(folder)
-    return folder
+from tests.support.tiny_encoders import save_tiny_bert, save_tiny_roberta
 
 
 @pytest.fixture(scope="module")
@@ -171,14 +102,20 @@ def test_load_encoder_prints_nothing_and_restores_the_log_level(tiny_bert, capfd
     assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
 
 
-def test_load_encoder_says_what_to_do_offline_without_trying_to_load(offline, monkeypatch):
-    loaded = []
-    monkeypatch.setattr(encoders, "_load", lambda *names, **_: loaded.append(names))
+def test_load_encoder_asks_once_and_says_what_to_do_offline(offline, monkeypatch):
+    asked, ask = [], huggingface_hub.HfApi.model_info
+
+    def model_info(*arguments, **options):
+        asked.append(options)
+        return ask(*arguments, **options)
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", model_info)
+    monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail(f"waits for {seconds} s"))
     assert refusal("someone/unheard-of") == (
         'model "someone/unheard-of" is not on this machine and there is no network. Connect and '
         'try again, name a folder that holds one, or use the built-in "minilm"'
     )
-    assert not loaded  # loading would retry for a minute
+    assert len(asked) == 1 and 0 < asked[0]["timeout"] <= 5
 
 
 def test_load_encoder_says_so_when_the_hub_cannot_be_reached(monkeypatch, tmp_path):

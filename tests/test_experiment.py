@@ -12,102 +12,12 @@ from engine.dictionary import Dictionary, Phrase
 from engine.distant import dictionary_entities, label
 from engine.experiment import predict, prepare, probabilities, run, run_supervised, score
 from engine.priors import estimate_priors
-from engine.settings import Settings
 from engine.text import InputError
 from engine.tokenization import make_tokenized_document
 from engine.training_data import TrainingData, check_data, data_warnings
 from engine.transformer import Stopped
-from tests.test_encoders import save_tiny_bert
-
-TYPES = ("Drug", "Disease")
-SUFFIXES = {"Drug": ("mab", "olol", "pril", "vir"), "Disease": ("itis", "osis", "emia", "oma")}
-PLAIN = ("water", "food", "rest", "help", "advice", "change", "pain relief", "exercise")
-PATTERNS = (
-    "the patient took {Drug} every day",
-    "{Drug} was given for {Disease} at once",
-    "signs of {Disease} were seen after surgery",
-    "there was no {Disease} in this group",
-    "treatment with {Drug} had no effect on {Disease}",
-    # The same places without a name: what stands around a word does not give it away.
-    "the patient took {plain} every day",
-    "signs of {plain} were seen after surgery",
-    "there was no {plain} in this group",
-    "all of them went home after two weeks and came back later",
-    "{plain} was given for {plain} at once",
-)
-SMALL = Settings(
-    word_vectors="none",
-    hidden_size=16,
-    character_size=16,
-    dropout=0.2,
-    batch_size=16,
-    epochs=2,
-    confidence_epochs=2,
-    learning_rate=0.01,
-    confidence_learning_rate=0.005,
-)
-
-# Cross-entropy learns the labels by heart, wrong negatives too; MAE would shrug some of them off.
-LEARNING = {
-    "loss": "cross_entropy",
-    "entity_weight": 3.0,
-    "dropout": 0.0,
-    "character_dropout": 0.0,  # spelling is all there is to see of the planted names
-    "batch_size": 48,
-    "epochs": 15,
-    "confidence_epochs": 8,
-    "learning_rate": 0.02,
-    "confidence_learning_rate": 0.01,
-}
-
-
-class Planted:
-    """Sentences with their gold, and labels from a dictionary of 40 % of the names."""
-
-    def __init__(self, sentence_count=240, seed=0):
-        random = np.random.default_rng(seed)
-        names = {name: self._names(name, random) for name in TYPES}
-        known = {word for of in names.values() for word in of[:16]}
-        self.sentences, gold, labels = [], [], []
-        for _ in range(sentence_count):
-            pattern = PATTERNS[random.integers(len(PATTERNS))]
-            tokens = []
-            for word in pattern.split():
-                name = word.strip("{}")
-                if name in TYPES:
-                    token = names[name][random.integers(40)]
-                    tokens.append(token)
-                    gold.append(TYPES.index(name) + 1)
-                    labels.append(gold[-1] if token in known else 0)
-                    continue
-                words = PLAIN[random.integers(len(PLAIN))].split() if name == "plain" else [word]
-                tokens += words
-                gold += [0] * len(words)
-                labels += [0] * len(words)
-            self.sentences.append(tokens)
-        self.gold = np.array(gold, np.int16)
-        self.labels = np.array(labels, np.int16)
-        self.known = known
-        self.names = names
-        self.data = TrainingData(self.sentences, self.labels, TYPES)
-        self.priors = np.bincount(self.gold, minlength=3) / len(self.gold)
-
-    @staticmethod
-    def _names(entity_type, random):
-        def stem():
-            return "".join(
-                random.choice(list("bdfgklnrtz")) + random.choice(list("aeiou")) for _ in range(3)
-            )
-
-        return [f"{stem()}{random.choice(SUFFIXES[entity_type])}" for _ in range(40)]
-
-    def hidden_recall(self, probs):
-        """Return the share of names outside the dictionary that get their own type."""
-        is_hidden = (self.gold > 0) & (self.labels == 0)
-        return float((probs.argmax(axis=1) == self.gold)[is_hidden].mean())
-
-    def labeled_recall(self, probs):
-        return float((probs.argmax(axis=1) == self.gold)[self.labels > 0].mean())
+from tests.support.planted import LEARNING, SMALL, TYPES, Planted
+from tests.support.tiny_encoders import save_tiny_bert
 
 
 @pytest.fixture(scope="module", autouse=True)

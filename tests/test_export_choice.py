@@ -21,7 +21,7 @@ from engine.export_choice import (
 from engine.files import SourceFile
 from engine.selection import Selection
 from engine.text import InputError
-from tests.app.finished_runs import end_job, finish_run, make_project, record_f1
+from tests.support.finished_runs import end_job, finish_run, make_project, record_f1
 
 
 @pytest.fixture

@@ -2,13 +2,10 @@ import errno
 import io
 import os
 import stat
-import struct
 import threading
 import tracemalloc
 import zipfile
-import zlib
 from contextlib import suppress
-from functools import lru_cache
 
 import pytest
 
@@ -17,47 +14,14 @@ from engine.encoding import Decoded, decode
 from engine.files import SourceFile, is_zip, read_source, written_whole
 from engine.settings import Limits
 from engine.text import InputError
+from tests.support.archives import bomb, patched, zipped
+from tests.support.waiting import LIMIT
 
 UNMARKED = "Fever and rash."
 NUL_MESSAGE = (
     r"a\.txt line 2 holds a NUL byte \(character 7\), so it is not plain text\. "
     r"Save it as text again, or remove that byte"
 )
-
-
-def zipped(members, name="texts.zip"):
-    """Make an archive from pairs, so that a name may come twice."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member, content in members:
-            archive.writestr(zipfile.ZipInfo(member), content, zipfile.ZIP_DEFLATED)
-    return SourceFile(name, buffer.getvalue())
-
-
-def patched(data, *, central, local, value, layout):
-    """Overwrite one field of the only member's two headers."""
-    changed = bytearray(data)
-    struct.pack_into(layout, changed, data.index(b"PK\x03\x04") + local, value)
-    struct.pack_into(layout, changed, data.rindex(b"PK\x01\x02") + central, value)
-    return bytes(changed)
-
-
-@lru_cache(maxsize=2)
-def bomb(claimed_size=1000 << 20):
-    """Make an archive of 1 MB with 1,000 MB of zeros in it, whatever size its headers claim."""
-    block = bytes(1 << 20)
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    packed = (packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH)) * 1000 + packer.flush()
-    checksum = 0
-    for _ in range(1000):
-        checksum = zlib.crc32(block, checksum)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("zeros.txt", packed)
-    data = patched(buffer.getvalue(), local=8, central=10, value=8, layout="<H")  # deflated
-    data = patched(data, local=14, central=16, value=checksum, layout="<I")
-    data = patched(data, local=22, central=24, value=claimed_size, layout="<I")
-    return SourceFile("bomb.zip", data)
 
 
 def office(*names, name):
@@ -447,5 +411,5 @@ def test_written_whole_writes_into_a_pipe_and_does_not_replace_it(tmp_path):
     with written_whole(path) as out:
         out.write(b"new")
     assert stat.S_ISFIFO(path.lstat().st_mode)
-    reader.join(timeout=5)
+    reader.join(LIMIT)
     assert read == [b"new"]

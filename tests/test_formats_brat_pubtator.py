@@ -13,7 +13,7 @@ from engine.formats.tagging import written_name
 from engine.settings import ReadOptions
 from engine.text import Corpus, Entity, InputError
 from engine.tokenization import make_document
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 
 PLAIN, SKIP = ReadOptions(), ReadOptions(skip_bad_lines=True)
 USUAL = WriteOptions()

@@ -12,7 +12,7 @@ from engine.formats.tagging import written_name, written_token
 from engine.settings import ReadOptions
 from engine.text import Corpus, Entity, InputError, spans_from_entities, tags_from_spans
 from engine.tokenization import make_document, make_tokenized_document
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 
 PLAIN, SKIP = ReadOptions(), ReadOptions(skip_bad_lines=True)
 

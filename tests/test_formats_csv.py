@@ -11,7 +11,7 @@ from engine.formats.contract import WriteOptions
 from engine.settings import ReadOptions
 from engine.text import Corpus, Entity, InputError, spans_from_entities
 from engine.tokenization import make_document
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 
 PLAIN, SKIP = ReadOptions(), ReadOptions(skip_bad_lines=True)
 USUAL, EXCEL = WriteOptions(), WriteOptions(excel=True)

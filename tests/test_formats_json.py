@@ -13,7 +13,7 @@ from engine.formats.ids import unique_ids
 from engine.settings import ReadOptions
 from engine.text import Corpus, Entity, InputError
 from engine.tokenization import make_document, make_tokenized_document
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 
 FORMATS = [module.FORMAT for module in (json_text, prodigy, doccano, label_studio, spacy_jsonl)]
 every_format = pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)

@@ -7,7 +7,7 @@ from engine.job_plan import machine_name, makespan, needed_bytes, network_key
 from engine.job_requests import settings_of
 from engine.job_store import writing_jobs
 from engine.moments import now
-from tests.small_project import TINY, make_small_project, tiny_request
+from tests.support.small_project import TINY, make_small_project, tiny_request
 
 
 @pytest.fixture

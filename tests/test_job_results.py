@@ -4,7 +4,7 @@ from engine import jobs
 from engine.job_results import run_card
 from engine.run_card import PREDICTIONS
 from engine.text import InputError
-from tests.app.finished_runs import finish_run, make_project
+from tests.support.finished_runs import finish_run, make_project
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from engine.dictionary_editing import mute
 from engine.distant import label
 from engine.labels_cache import kept_labels, labels_path, load_labels, store_labels, tidy
 from engine.tokenization import make_document
-from tests.damage import CUTS, changed_bytes, cut_short
-from tests.test_relabeling import assert_same, dictionaries, texts
+from tests.support.damage import CUTS, changed_bytes, cut_short
+from tests.support.labelings import assert_same, dictionaries, texts
 
 DOCUMENTS = [make_document("a", "Kidney disease came. Lead went."), make_document("b", "")]
 DICTIONARIES = [

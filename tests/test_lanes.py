@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from engine.pool import pool_entities
 from engine.text import Entity
 from engine.tokenization import make_document, make_tokenized_document
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 from ui.lanes import Block, Column, Lane, LaneMark, block_html, columns, lanes_html, make_blocks
 
 COLORS = {"Chemical": "#E69F00", "Disease": "#56B4E9"}

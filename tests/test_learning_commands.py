@@ -15,6 +15,7 @@ from engine.__main__ import main
 from engine.commands.epoch_lines import EpochLines
 from engine.progress import Progress
 from engine.training import Epoch
+from tests.support.waiting import LIMIT
 
 SAMPLE = Path(__file__).parent.parent / "sample_data"
 SMALL = ["--preset", "quick", "--set", "contextual_layer=0", "epochs=1", "confidence_epochs=1",
@@ -138,27 +139,33 @@ def test_tokens_that_an_encoder_cannot_read_whole_are_counted(capsys, folder, tm
     assert note in err
 
 
-def test_ctrl_c_keeps_the_finished_epochs_and_the_same_command_goes_on(folder, tmp_path):
-    command = [sys.executable, "-m", "engine", "train", str(folder / "text.jsonl"),
-               *dictionaries(), "--preset", "quick", "--set", "epochs=400", "hidden_size=16",
-               "contextual_layer=0", "--workers", "2", "--methods", "mpn,mpu",
-               "--out", str(tmp_path / "runs")]  # fmt: skip
+def interrupted(command, *, after):
+    """Press Ctrl-C once `after` is heard; return the epochs of MPN that were heard of till then."""
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
-    heard = []
+    epochs = []
     for line in process.stderr:
-        heard.append(line)
-        if sum("training: epoch" in line for line in heard) == 3:
+        epochs += map(int, re.findall(r"^MPN, training: epoch (\d+)", line))
+        if after(epochs):
             break
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process of the group
-    out, err = process.communicate(timeout=20)  # 400 epochs would take longer
+    out, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 130
     assert "Finished epochs are kept; the same command goes on after them." in out
     assert "Traceback" not in err
-    again = subprocess.run(command, capture_output=True, text=True, check=True)
-    numbers = [int(n) for n in re.findall(r"^MPN, training: epoch (\d+)", again.stderr, re.M)]
-    assert numbers[0] > 1 and numbers[-1] == 400
+    return epochs
+
+
+def test_ctrl_c_keeps_the_finished_epochs_and_the_same_command_goes_on(folder, tmp_path):
+    command = [sys.executable, "-m", "engine", "train", str(folder / "text.jsonl"),
+               *dictionaries(), "--preset", "quick", "--set", "epochs=100000", "hidden_size=16",
+               "contextual_layer=0", "--workers", "2", "--methods", "mpn,mpu",
+               "--out", str(tmp_path / "runs")]  # fmt: skip
+    first = interrupted(command, after=lambda epochs: len(epochs) == 3)
+    again = interrupted(command, after=lambda epochs: len(epochs) == 2)
+    assert first == [1, 2, 3]
+    assert again[0] > 3 and again[1] == again[0] + 1
 
 
 def test_predict_writes_entities_of_new_text(capsys, folder, tmp_path):

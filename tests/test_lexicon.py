@@ -7,7 +7,7 @@ from engine.dictionary import Dictionary, Phrase
 from engine.lexicon import bit_names, lexicon_bits
 from engine.matching import phrase_tokens
 from engine.settings import MATCH_PRESETS
-from tests.brute_force import all_matches
+from tests.support.brute_force import all_matches
 
 STRICT = MATCH_PRESETS["strict"]
 WORDS = ["a", "A", "b", "-", "AS", "as", "é", "e"]

@@ -6,7 +6,7 @@ from engine.dictionary import Dictionary, Phrase
 from engine.matching import _CODES, Matcher, PhraseIndex, _code, phrase_tokens
 from engine.settings import MATCH_PRESETS
 from engine.tokenization import tokenize
-from tests.brute_force import all_matches
+from tests.support.brute_force import all_matches
 
 WORDS = [
     "a", "A", "b", "B", "é", "e\u0301", "e", "E", "-", "\u2013", "AS", "as", "ass", "Union",

@@ -23,7 +23,7 @@ from engine.metrics import (
 )
 from engine.text import Entity, Span
 from engine.tokenization import make_tokenized_document
-from tests.corpora import PLAIN_TYPES, aligned_offsets, corpora
+from tests.support.corpora import PLAIN_TYPES, aligned_offsets, corpora
 
 ODD_NAMES = ("non-drug", "B-LOC", "Cell line", "5", "10", "O", "疾病", "a_b", "-", "I-")
 

@@ -6,7 +6,7 @@ from engine.metrics import evaluate_documents
 from engine.pool import choose, keep_places, on_tokens, pool_entities, within
 from engine.text import Entity
 from engine.tokenization import make_document, make_tokenized_document
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 
 GOUT = Entity(7, 11, "Disease")
 LEAD = Entity(13, 17, "Chemical", score=0.5)

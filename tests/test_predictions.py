@@ -7,7 +7,7 @@ from hypothesis import given
 from engine.marks import marks_of_entities
 from engine.predictions import read_entities, read_marks, write_predictions
 from engine.text import Entity, InputError
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 
 FIRST = Entity(
     7, 11, "Disease", 0.123456789, "conf_mpu", "a.txt", True, "Gout", "MESH:1", "run-1", "accepted"

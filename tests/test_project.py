@@ -20,6 +20,7 @@ from engine.formats import read_corpus
 from engine.settings import Limits, MatchOptions, ReadOptions
 from engine.text import Entity, InputError
 from engine.workspace import create_project, open_project
+from tests.support.waiting import LIMIT
 
 ROOT = Path(__file__).parent.parent
 NOTES = SourceFile("notes.txt", b"Fever came. Rash went.\r\n")
@@ -453,7 +454,7 @@ def start(script, project, *arguments):
 
 
 def finish(process):
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=LIMIT)
     return process.returncode, errors
 
 

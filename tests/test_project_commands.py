@@ -29,7 +29,7 @@ from engine.workspace import (
     list_projects,
     open_project,
 )
-from tests.small_project import PRIORS, TINY, make_small_project
+from tests.support.small_project import PRIORS, TINY, make_small_project
 
 NOTES = '{"id": "d1", "text": "Aspirin helped against high fever ."}\n'
 SMALL = [

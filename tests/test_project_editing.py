@@ -12,7 +12,7 @@ from engine.project import Project
 from engine.project_labels import EarlierLabels, labels_of
 from engine.text import InputError
 from engine.workspace import create_project
-from tests.test_relabeling import assert_same
+from tests.support.labelings import assert_same
 
 NOTES = SourceFile("notes.txt", b"A fever and a Rash.\n\nNo rash, but a cold and fever.\n")
 DISEASES = SourceFile("Disease.txt", b"fever\nrash\n")

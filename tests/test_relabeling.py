@@ -2,61 +2,17 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.dictionary import Dictionary, Phrase
 from engine.dictionary_editing import mute
-from engine.distant import DistantLabels, label
+from engine.distant import label
 from engine.relabeling import labels_after_muting
 from engine.settings import MATCH_PRESETS
-from engine.tokenization import make_document, make_tokenized_document
-
-WORDS = ("a", "A", "b", "B", "c", "-", "bs")
-TYPES = ("X", "Y", "Z")
-OPTIONS = (None, MATCH_PRESETS["strict"], MATCH_PRESETS["loose"])
-
-
-def assert_same(one: DistantLabels, other: DistantLabels) -> None:
-    assert (one.types, one.dictionaries) == (other.types, other.dictionaries)
-    for name in ("labels", "bounds"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
-    for name in ("matches", "also", "shorter", "phrases"):
-        pd.testing.assert_frame_equal(getattr(one, name), getattr(other, name))
-
-
-@st.composite
-def dictionaries(draw):
-    phrases = st.tuples(
-        st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
-        st.sampled_from(TYPES),
-        st.sampled_from(("", "C1")),
-    )
-    sets = draw(st.lists(st.lists(phrases, max_size=8), min_size=1, max_size=3))
-    made = []
-    for i, of in enumerate(sets):
-        made.append(
-            Dictionary(
-                f"d{i}",
-                tuple(Phrase(*phrase) for phrase in of),
-                match=draw(st.sampled_from(OPTIONS)),
-                priority=draw(st.integers(0, 1)),
-                is_enabled=draw(st.sampled_from((True, True, True, False))),
-            )
-        )
-    return made
-
-
-@st.composite
-def texts(draw):
-    sentences = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), max_size=4)
-    return [
-        make_document("raw", ". ".join(" ".join(of) for of in draw(sentences))),
-        make_tokenized_document("given", draw(sentences)),
-    ]
+from engine.tokenization import make_document
+from tests.support.labelings import assert_same, dictionaries, texts
 
 
 @given(dictionaries(), texts(), st.data())

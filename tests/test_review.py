@@ -7,42 +7,13 @@ from engine.review import count_finds, make_items
 from engine.review_queue import ORDERS, disagreement, make_queue, rejections
 from engine.text import Entity
 from engine.tokenization import make_document
-
-TEXT = "Chronic kidney disease and gout were treated with lead, then with gold."
-#       0       8      15      23  27   32   37   45      49   54    60   66
-
-
-def at(surface, entity_type, score=None, text=TEXT):
-    start = text.index(surface)
-    return Entity(start, start + len(surface), entity_type, score=score)
-
-
-DOCUMENT = make_document("d", TEXT)
-FOUND = {
-    "conf_mpu": {
-        "d": (
-            at("Chronic kidney disease", "Disease", 0.9),
-            at("gout", "Disease", 0.99),
-            at("gold", "Chemical", 0.6),
-        )
-    },
-    "mpn": {"d": (at("kidney disease", "Disease", 0.8), at("gout", "Disease", 0.95))},
-    "dictionary": {"d": (at("gout", "Disease"), at("lead", "Chemical"))},
-}
-
-
-def items(found=FOUND):
-    return make_items([DOCUMENT], found)
+from tests.support.review_items import DOCUMENT, FOUND, TEXT, at, items, texts
 
 
 def queued(order, seed=0, *, of=None, known=("gout", "lead")):
     of = items() if of is None else of
     rows = make_queue(of, order, seed, lambda surfaces: [text in known for text in surfaces])
     return [of[i] for i in rows]
-
-
-def texts(queue):
-    return [item.text for item in queue]
 
 
 # ---- items ----------------------------------------------------------------------------------

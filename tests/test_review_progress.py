@@ -8,7 +8,7 @@ from engine.review_progress import (
     pending,
     phrase_history,
 )
-from tests.test_review import items, texts
+from tests.support.review_items import items, texts
 
 
 def decide(item, verdict, **changes):

@@ -19,7 +19,7 @@ from engine.run_card import (
     write_card,
 )
 from engine.text import InputError
-from tests.app.finished_runs import make_card
+from tests.support.finished_runs import make_card
 
 ROOT = Path(__file__).parent.parent
 KEY = "0123456789ab"

@@ -27,8 +27,8 @@ from engine.runs import (
 from engine.settings import MatchOptions
 from engine.text import InputError
 from engine.vectors import vectors_fingerprint
-from tests.test_encoders import save_tiny_bert
-from tests.test_experiment import SMALL, TYPES, Planted
+from tests.support.planted import SMALL, TYPES, Planted
+from tests.support.tiny_encoders import save_tiny_bert
 
 ROOT = Path(__file__).parent.parent
 PREDICT = """

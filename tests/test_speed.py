@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 
 from engine.speed import measure_speeds, sample_sentences
-from tests.test_encoders import save_tiny_bert
-from tests.test_experiment import SMALL, Planted
+from tests.support.planted import SMALL, Planted
+from tests.support.tiny_encoders import save_tiny_bert
 
 
 def test_a_speed_is_measured_of_every_stage():

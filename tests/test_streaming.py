@@ -15,8 +15,8 @@ from engine.formats.ids import IdBook, unique_ids
 from engine.settings import ReadOptions
 from engine.streaming import open_stream, stream_sources
 from engine.text import InputError
-from tests.corpora import corpora
-from tests.dribbles import Dribble
+from tests.support.corpora import corpora
+from tests.support.dribbles import Dribble
 
 WRITABLE = [name for name, format in FORMATS.items() if format.write and name != "brat"]
 # What may happen to a line of a file: most of it makes a fault, or a repeated id.

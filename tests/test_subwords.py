@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from engine.subwords import SubwordInputs, pool
-from tests.test_encoders import byte_level_tokenizer, wordpiece_tokenizer
+from tests.support.tiny_encoders import byte_level_tokenizer, wordpiece_tokenizer
 
 WORDPIECE = wordpiece_tokenizer()
 BYTE_LEVEL = byte_level_tokenizer()

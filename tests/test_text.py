@@ -16,7 +16,7 @@ from engine.text import (
     tags_from_spans,
 )
 from engine.tokenization import make_document, make_tokenized_document
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 
 TYPES = ("LOC", "PER", "Cell-line", "5 HT")
 

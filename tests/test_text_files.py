@@ -10,7 +10,7 @@ from engine.encoding import decode
 from engine.files import PathSource, SourceFile, path_source, read_whole
 from engine.text import InputError
 from engine.text_files import ANY_END, NEWLINE, open_text
-from tests.dribbles import Dribble
+from tests.support.dribbles import Dribble
 
 ENCODINGS = (
     None, "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "windows-1252",

@@ -1,6 +1,5 @@
-import time
-
 import pytest
+import sentencex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from engine.tokenization import (
     split_sentences,
     tokenize,
 )
+from tests.support.counting import SlicedText, count_calls
 
 # Letters, sentence ends and every kind of space and mark that shifts an offset when mishandled.
 PIECES = (
@@ -22,7 +22,6 @@ PIECES = (
 )  # fmt: skip
 ANY_TEXT = st.lists(st.sampled_from(PIECES) | st.characters(), max_size=40).map("".join)
 FIVE_MB = 5_000_000
-SECONDS = 15
 
 
 def without_space(text):
@@ -173,12 +172,34 @@ def test_a_sentence_exactly_at_the_limit_is_left_whole():
     assert (len(document.sentences), document.cut_sentences) == (1, 0)
 
 
-def timed_document(text):
-    began = time.process_time()  # not the clock: other work on the machine must not count
-    document = make_document("d", text)
-    assert time.process_time() - began < SECONDS
-    assert document.text == text
-    return document
+def work_of(text, monkeypatch):
+    """Count what reading `text` takes: calls, characters copied, steps of the splitter."""
+    steps = []
+
+    def split(language, view, split=sentencex.get_sentence_boundaries):
+        steps.append(len(view) ** 2)  # its time can grow with the square of what it is shown
+        return split(language, view)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sentencex, "get_sentence_boundaries", split)
+        sliced = SlicedText(text)
+        calls = count_calls(make_document, "d", sliced)
+    return {"calls": calls, "copied": sliced.copied, "steps": sum(steps)}
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["aspirin fever ", "abcde12345", ".", "ab\u200b\u200d. ", "漢字仮名交じりの文を書く。", "“",
+     "He said “no way. ", "One.\n\nTwo"],
+    ids=["words", "no spaces", "only dots", "zero-width mix", "chinese sentences",
+         "opening quotes", "quotes never closed", "paragraphs"],
+)  # fmt: skip
+def test_twice_the_text_takes_at_most_twice_the_work(unit, monkeypatch):
+    size = 50_000 // len(unit)
+    once, twice = (work_of(unit * size * factor, monkeypatch) for factor in (1, 2))
+    assert min(once.values()) > 0
+    for kind, count in twice.items():
+        assert count < 2.2 * once[kind], kind
 
 
 @pytest.mark.parametrize(
@@ -191,8 +212,10 @@ def timed_document(text):
     ],
     ids=["words", "no spaces", "only dots", "zero-width mix"],
 )
-def test_five_megabytes_on_one_line_are_read_in_time(unit, token_count):
-    document = timed_document(unit * (FIVE_MB // len(unit)))
+def test_five_megabytes_on_one_line_are_read(unit, token_count):
+    text = unit * (FIVE_MB // len(unit))
+    document = make_document("d", text)
+    assert document.text == text
     assert sum(len(sentence.tokens) for sentence in document.sentences) == token_count
     position = 0
     for sentence in document.sentences:
@@ -207,8 +230,8 @@ def test_five_megabytes_on_one_line_are_read_in_time(unit, token_count):
     [("漢字仮名交じりの文を書く。", 40_000), ("“", 520), ("He said “no way. ", 30_588)],
     ids=["chinese sentences", "opening quotes", "quotes never closed"],
 )
-def test_half_a_million_characters_of_other_scripts_and_quotes_take_no_longer(unit, sentence_count):
-    document = timed_document(unit * (520_000 // len(unit)))
+def test_half_a_million_characters_of_other_scripts_and_quotes_are_read(unit, sentence_count):
+    document = make_document("d", unit * (520_000 // len(unit)))
     assert len(document.sentences) == sentence_count
     assert "".join(s.text for s in document.sentences).replace(" ", "") == without_space(
         document.text

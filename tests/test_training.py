@@ -24,6 +24,7 @@ from engine.tagger import BiLstmTagger, predict_probabilities
 from engine.text import InputError
 from engine.training import Epoch, Schedule, fit
 from engine.word_shapes import casing_classes, character_ids
+from tests.support.waiting import LIMIT
 
 ROOT = Path(__file__).parent.parent
 EPOCHS = 5
@@ -294,7 +295,7 @@ def serve():
         process_id = os.fork()
         if process_id == 0:
             train_to_be_killed(*json.loads(line))
-            time.sleep(60)  # done before the kill, which must find it still there
+            time.sleep(LIMIT)  # done before the kill, which must find it still there
             os._exit(0)
         say(os.waitstatus_to_exitcode(os.waitpid(process_id, 0)[1]))
 
@@ -310,7 +311,7 @@ def train_to_be_killed(checkpoint, hang_in_epoch):
     def hang(_descriptor):
         if len(epochs_done) == hang_in_epoch - 1:
             say("writing")
-            time.sleep(60)
+            time.sleep(LIMIT)
 
     if hang_in_epoch:
         files.os.fsync = hang
@@ -338,7 +339,7 @@ class Trainer:
         )
 
     def close(self):
-        self._server.communicate(timeout=30)
+        self._server.communicate(timeout=LIMIT)
         assert self._server.returncode == 0
 
     def train_and_kill(self, checkpoint, *, delay=0.0, hang_in_epoch=0):

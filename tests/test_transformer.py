@@ -1,4 +1,4 @@
-import time
+import os
 from contextlib import nullcontext
 
 import numpy as np
@@ -19,7 +19,7 @@ from engine.transformer import (
     contextual_features,
     features_key,
 )
-from tests.test_encoders import save_tiny_bert, save_tiny_roberta
+from tests.support.tiny_encoders import save_tiny_bert, save_tiny_roberta
 
 WORDS = ["aspirin", "induced", "hypotension", "in", "patients", "COX-2", "naïve", "\u200b"]
 RANDOM = np.random.default_rng(0)
@@ -185,10 +185,11 @@ def test_cached_features_are_made_again_when_the_file_is_damaged(tmp_path, kept)
 
 
 def test_features_of_the_three_texts_that_were_used_last_are_kept(tmp_path):
-    for key in "abca":  # a is used again after c
+    for moment, key in enumerate("abc"):
         cached_features(tmp_path, key, lambda: np.zeros((2, 3)))
-        time.sleep(0.01)  # times of files have grains
-    cached_features(tmp_path, "d", lambda: np.zeros((2, 3)))
+        os.utime(tmp_path / f"features-{key}.npy", (moment, moment))
+    for key in "ad":  # a is used again, then b is the oldest
+        cached_features(tmp_path, key, lambda: np.zeros((2, 3)))
     kept = sorted(path.name for path in tmp_path.iterdir())
     assert kept == ["features-a.npy", "features-c.npy", "features-d.npy"]
 

@@ -8,7 +8,7 @@ from engine.formats import FORMATS, WriteOptions
 from engine.text import Corpus, Entity
 from engine.tokenization import make_document
 from engine.verification import Verification, verify
-from tests.corpora import corpora
+from tests.support.corpora import corpora
 
 WRITABLE = [name for name, format in FORMATS.items() if format.write]
 DOCUMENT = make_document("d", "He had gout.\n=cmd() was found in 😀 lead poisoning.")

@@ -31,6 +31,7 @@ from engine.workspace import (
     sample_project,
     write_project_zip,
 )
+from tests.support.waiting import LIMIT
 
 ROOT = Path(__file__).parent.parent
 NOTES = SourceFile("notes.txt", b"Fever came. Rash went.\r\n")
@@ -295,7 +296,7 @@ def test_two_first_visitors_get_one_sample(data):
         )
         for _ in range(3)
     ]
-    assert [visitor.communicate(timeout=120)[0] for visitor in visitors] == ["78\n"] * 3
+    assert [visitor.communicate(timeout=LIMIT)[0] for visitor in visitors] == ["78\n"] * 3
     assert [path.name for path in data.iterdir()] == ["sample"]
 
 

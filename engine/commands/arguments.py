@@ -1,4 +1,4 @@
-"""Options that several commands share, and how a command is declared."""
+"""Declare commands, and the options that several of them share."""
 
 import argparse
 import os
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def add_command(
     parsers: "Subparsers", name: str, help: str, example: str
 ) -> argparse.ArgumentParser:
-    """Return the parser of a new command; its help ends with the example."""
+    """Return the parser of a new command, whose help ends with the example."""
     return parsers.add_parser(
         name,
         help=help,
@@ -47,13 +47,13 @@ def add_labeling(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--project",
         metavar="ID",
-        help="take text, dictionaries, gold and --match from a project instead",
+        help="take text, dictionaries, gold and --match from this project instead",
     )
     parser.add_argument(
         "--match",
         choices=list(MATCH_PRESETS),
-        help="how freely phrases match: strict = the very same tokens; balanced = any case, short "
-        "acronyms as written; loose = also accents, plurals, hyphens (default: balanced)",
+        help="how freely phrases match: strict = exactly the same tokens; balanced = any case, but "
+        "short acronyms as written; loose = also accents, plurals, hyphens (default: balanced)",
     )
     add_type(parser)
     parser.add_argument(
@@ -65,22 +65,23 @@ def add_labeling(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=os.cpu_count() or 1,
         metavar="N",
-        help="processes (default: one a core)",
+        help="number of processes (default: one per core)",
     )
 
 
 def add_type(parser: argparse.ArgumentParser) -> None:
-    """Add the type of phrases that name none."""
-    parser.add_argument("--type", metavar="TYPE", help="entity type of phrases that name none")
+    """Add the entity type of phrases that have none."""
+    parser.add_argument("--type", metavar="TYPE", help="entity type of phrases that have none")
 
 
 def add_learning(parser: argparse.ArgumentParser) -> None:
-    """Add what is trained, and how."""
+    """Add what to train, and how."""
     parser.add_argument(
         "--methods",
         default=",".join(reversed(METHODS)),
         metavar="LIST",
-        help=f"of {', '.join((*reversed(METHODS), *BASELINES))} (default: %(default)s)",
+        help=f"one or more of {', '.join((*reversed(METHODS), *BASELINES))}, with commas "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--encoder", choices=ENCODERS, default="bilstm", help="default: %(default)s"
@@ -89,26 +90,28 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
         "--preset",
         choices=list(TRAINING_PRESETS),
         default=DEFAULT_TRAINING_PRESET,
-        help="quick = a first look; paper = its own numbers (default: %(default)s)",
+        help="quick = a first look; paper = the settings of the paper (default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
     parser.add_argument(
         "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change any setting"
     )
     parser.add_argument(
-        "--resume", metavar="JOB", help="with --project: go on with a job that was stopped"
+        "--resume", metavar="JOB", help="with --project: continue a job that was stopped"
     )
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add how files are read when they do not tell."""
+    """Add how to read files that do not show it themselves."""
     group = parser.add_argument_group("reading")
     group.add_argument("--text-column", metavar="NAME", help="column or key that holds the text")
     group.add_argument("--id-column", metavar="NAME", help="column or key that holds the id")
-    group.add_argument("--lines", action="store_true", help=".txt: one document a line")
-    group.add_argument("--encoding", metavar="NAME", help="encoding, when detection is wrong")
+    group.add_argument("--lines", action="store_true", help=".txt: one document per line")
     group.add_argument(
-        "--skip-bad-lines", action="store_true", help="leave out lines that can't be read"
+        "--encoding", metavar="NAME", help="encoding of the files, if the detected one is wrong"
+    )
+    group.add_argument(
+        "--skip-bad-lines", action="store_true", help="leave out lines that cannot be read"
     )
 
 
@@ -125,11 +128,17 @@ def add_writing(parser: argparse.ArgumentParser, *, is_required: bool = False) -
         "--format",
         choices=WRITABLE,
         metavar="FORMAT",
-        help="format, when the ending doesn't tell: " + ", ".join(WRITABLE),
+        help="format, if the ending does not decide it: " + ", ".join(WRITABLE),
     )
-    group.add_argument("--essential", action="store_true", help="entities CSV: few columns only")
+    group.add_argument(
+        "--essential", action="store_true", help="entities CSV: the most important columns only"
+    )
     group.add_argument("--excel", action="store_true", help="CSV: safe to open in Excel")
-    group.add_argument("--utf16-offsets", action="store_true", help="Label Studio: browser offsets")
+    group.add_argument(
+        "--utf16-offsets",
+        action="store_true",
+        help="Label Studio: offsets as a browser counts them",
+    )
 
 
 def count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""What the commands that label have in common: texts, dictionaries, gold, of files or project."""
+"""Read the texts, dictionaries and gold that a command names, from files or from a project."""
 
 import argparse
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ from engine.workspace import SAMPLE_ID, open_project, sample_project
 
 
 def named_project(id: str) -> Project:
-    """Return the project with this id; the sample is made when it is asked for first."""
+    """Return the project with this id; the sample project is created on first use."""
     return sample_project() if id == SAMPLE_ID else open_project(id)
 
 
 def project_of(options: argparse.Namespace) -> Project | None:
-    """Return the project of the command line, None when it names files; one of the two it must."""
+    """Return the project that the command names, or None if it names files. One is required."""
     if options.project is None:
         if not options.text or not options.dictionary:
             raise InputError("name text files and their --dictionary, or a --project")
@@ -37,7 +37,7 @@ def project_of(options: argparse.Namespace) -> Project | None:
 
 
 def match_preset(options: argparse.Namespace) -> str:
-    """Return how freely phrases match: as asked, else as the project has it."""
+    """Return how freely phrases match: as the command says, else as the project does."""
     if options.match:
         return str(options.match)
     project = project_of(options)
@@ -45,7 +45,7 @@ def match_preset(options: argparse.Namespace) -> str:
 
 
 def read_texts(options: argparse.Namespace) -> Corpus:
-    """Return the texts of the command line, of which at least one has words."""
+    """Return the texts that the command names; at least one of them has words."""
     project = named_project(options.project) if getattr(options, "project", None) else None
     corpus = project.corpus() if project else read_files(options.text, options)
     names = f"project {project.id}" if project else ", ".join(options.text)
@@ -59,7 +59,7 @@ def read_texts(options: argparse.Namespace) -> Corpus:
 
 
 def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
-    """Return the dictionaries of the command line, muted phrases muted."""
+    """Return the dictionaries that the command names, without the phrases of --mute."""
     if project := project_of(options):
         dictionaries = project.dictionaries()
         if not dictionaries:
@@ -84,7 +84,7 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
 def read_gold(
     options: argparse.Namespace, corpus: Corpus
 ) -> Mapping[str, tuple[Entity, ...]] | None:
-    """Gold from its own file, else what the text files carry, else none."""
+    """Return gold from the file of --gold, else from the text files, else None."""
     if project := project_of(options):
         gold = project.gold(corpus)
         note_all(gold.notes if gold else ())

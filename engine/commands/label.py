@@ -1,4 +1,4 @@
-"""`label`: texts and dictionaries become distant labels, with an honest view of them."""
+"""`label`: label texts with dictionaries, and print how good the labels are."""
 
 import argparse
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ from engine.text import Entity, InputError
 def label_command(options: argparse.Namespace) -> None:
     """Label texts with dictionaries; print coverage and precision; write the entities."""
     if options.out:
-        writable_format(options.out, options.format)  # before the work, not after it
+        writable_format(options.out, options.format)  # refuse a wrong ending before the work
     preset = match_preset(options)
     corpus = read_texts(options)
     dictionaries = read_given_dictionaries(options)
@@ -75,13 +75,13 @@ def _with_gold(
     gold: Mapping[str, tuple[Entity, ...]] | None,
     options: argparse.Namespace,
 ) -> Mapping[str, tuple[Entity, ...]]:
-    """The benchmark and token formats have a column for gold beside the dictionary's labels."""
+    """Add gold for the formats that have a column for it: benchmark and tokens."""
     if gold is None or writable_format(options.out, options.format).name not in (
         "benchmark",
         "tokens",
     ):
         return entities
     return {
-        id: (*of, *(replace(e, method="gold") for e in gold.get(id, ())))
-        for id, of in entities.items()
+        id: (*labeled, *(replace(entity, method="gold") for entity in gold.get(id, ())))
+        for id, labeled in entities.items()
     }

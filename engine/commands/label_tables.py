@@ -1,4 +1,4 @@
-"""What `label` tells about the labels it made."""
+"""Print tables about distant labels: coverage, conflicts, precision and missing phrases."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,7 +34,7 @@ def say_coverage(labels: DistantLabels, figures: Coverage) -> None:
         f"{figures.used_phrases:,} of {figures.phrases:,} phrases used "
         f"({console.percent(figures.phrase_share)})."
     )
-    say("Coverage is not recall: give --gold, or check a --sample, to know precision and recall.")
+    say("Coverage is not recall. For precision and recall give --gold, or judge a --sample.")
     columns = {
         "phrases": "phrases",
         "phrases_used": "used",
@@ -56,7 +56,7 @@ def say_coverage(labels: DistantLabels, figures: Coverage) -> None:
 
 
 def say_conflicts(labels: DistantLabels, sentences: Sequence[Sentence]) -> None:
-    """Print where two types met and which won."""
+    """Print which phrases of different types overlap, and which one won."""
     table = conflicts(labels, sentences)
     if table.empty:
         return
@@ -75,7 +75,7 @@ def say_precision(
     gold: Mapping[str, tuple[Entity, ...]] | None,
     checked: Judgements,
 ) -> None:
-    """Print precision against gold, by the checked sample, and the noisy phrases."""
+    """Print precision against gold, precision by the checked sample, and noisy phrases."""
     matches = kept_matches(labels, sentences)
     if gold is not None:
         evaluation = evaluate_documents(documents, gold, dictionary_entities(labels, documents))
@@ -92,7 +92,7 @@ def say_precision(
     noisy = noisy_phrases(matches, judged)
     noisy = noisy[(noisy["estimated_false"] >= 1) | (noisy["flags"] != "")]
     if not noisy.empty:
-        heading("Phrases that may be noisy (--mute takes them out)")
+        heading("Phrases that may be noisy (remove them with --mute)")
         columns = {"phrase": "phrase", "entity_type": "type", "matches": "matches"}
         rest = {"checked": "checked", "precision": "precision %", "estimated_false": "est. false"}
         say(console.table(noisy.head(MOST_ROWS), columns | rest | {"flags": "flags"}))
@@ -100,7 +100,7 @@ def say_precision(
 
 
 def say_missing(labels: DistantLabels, sentences: Sequence[Sentence]) -> None:
-    """Print frequent n-grams that nothing matches."""
+    """Print frequent n-grams that no dictionary matches."""
     table = missing_candidates(labels, sentences)
     if table.empty:
         return

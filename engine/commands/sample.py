@@ -1,4 +1,4 @@
-"""A sample of matches goes out as a CSV to be judged, and comes back with verdicts."""
+"""Write a sample of matches as a CSV file to judge, and read the verdicts back."""
 
 import argparse
 from collections.abc import Sequence
@@ -67,14 +67,14 @@ def read_checked(path: str) -> Judgements:
 
 
 def check_verdicts(path: str, judgements: Judgements, matches: pd.DataFrame) -> None:
-    """Say how many verdicts are about other matches than these; refuse a file of only such."""
+    """Note how many verdicts are about other matches; raise InputError if all of them are."""
     names = ("document", "start", "end", "entity_type")
     places = set(zip(*(matches[name] for name in names), strict=True))
-    strangers = len(judgements.keys() - places)
-    if strangers == len(judgements):
+    unknown = len(judgements.keys() - places)
+    if unknown == len(judgements):
         raise InputError(
             f"{path} judges none of these matches. Draw the sample from the same texts with the "
             "same dictionaries"
         )
-    if strangers:
-        note_all([f"{path}: {strangers:,} of {len(judgements):,} verdicts are on other matches"])
+    if unknown:
+        note_all([f"{path}: {unknown:,} of {len(judgements):,} verdicts are on other matches"])

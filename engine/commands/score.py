@@ -1,4 +1,4 @@
-"""`score`: gold and predicted entities become precision, recall and F1."""
+"""`score`: compare predicted entities with gold; print precision, recall and F1."""
 
 import argparse
 import json
@@ -30,9 +30,10 @@ def score_command(options: argparse.Namespace) -> None:
     if documents:
         aligned = align(documents, gold)
         note_all(f"{options.gold}: {note}" for note in aligned.notes)
-        found = align(documents, predicted).entities if any(predicted.entities.values()) else {}
-        _note_differences(options, aligned.entities, found)
-        evaluation = evaluate_documents(documents, aligned.entities, found)
+        has_entities = any(predicted.entities.values())
+        entities = align(documents, predicted).entities if has_entities else {}
+        _note_differences(options, aligned.entities, entities)
+        evaluation = evaluate_documents(documents, aligned.entities, entities)
         _print_scores(options, evaluation.by_type, evaluation.overall, evaluation)
         return
     if not gold.entities:
@@ -44,13 +45,13 @@ def score_command(options: argparse.Namespace) -> None:
             "other). Give gold for the same documents"
         )
     _note_differences(options, gold.entities, predicted.entities)
-    with_gold = {id: of for id, of in predicted.entities.items() if id in gold.entities}
+    with_gold = {id: entities for id, entities in predicted.entities.items() if id in gold.entities}
     by_type = compare_entities(gold.entities, with_gold)
     _print_scores(options, by_type, overall(by_type), None)
 
 
 def _note_differences(options: argparse.Namespace, gold: Entities, predicted: Entities) -> None:
-    """Documents of one side only change the scores, or don't; either way it is said."""
+    """Note documents without gold, and documents with gold but without a prediction."""
     extra = [id for id in predicted if id not in gold]
     if extra:
         note_all(
@@ -114,7 +115,7 @@ def say_evaluation(evaluation: Evaluation) -> None:
 
 
 def score_table(by_type: Mapping[str, Scores], total: Scores) -> pd.DataFrame:
-    """Return the scores as a table with a last row for all types together."""
+    """Return a table with one row per type, and a last row for all types together."""
     rows = [
         {
             "type": name,

@@ -1,4 +1,4 @@
-"""What every command shares: reading and writing files, and saying what happened."""
+"""Read and write files for every command, and print results and notes."""
 
 import argparse
 import os
@@ -21,9 +21,10 @@ def heading(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print a result to standard output, at once.
+    """Print a result to standard output without delay.
 
-    When its reader has gone (head, less) the work goes on unseen: a file may be to be written.
+    If nobody reads it any more (as after `head`), the command goes on without printing, because
+    it may still have a file to write.
     """
     try:
         print(text, flush=True)
@@ -48,7 +49,7 @@ def say_more(count: int) -> None:
 def read_files(
     paths: Sequence[str], options: argparse.Namespace, format: str | None = None
 ) -> Corpus:
-    """Return the corpus in these files, telling what had to be decided."""
+    """Return the corpus in these files; print what was detected and what was changed."""
     corpus = read_corpus([read_source(path) for path in paths], read_options(options), format)
     tell_files(corpus.files)
     note_all(corpus.notes)
@@ -56,13 +57,13 @@ def read_files(
 
 
 def tell_files(reports: Iterable[FileReport]) -> None:
-    """Print what was found in each file to standard error."""
+    """Print a line per file to standard error: its format, encoding and content."""
     for report in reports:
         print(f"read: {_described(report)}", file=sys.stderr)
 
 
 def _described(report: FileReport) -> str:
-    """What was found out about a file, so that a wrong guess is seen before its results are."""
+    """Return what was detected, so that a wrong guess is seen before its results are."""
     delimiter = {"\t": "tab", " ": "space"}.get(report.delimiter, report.delimiter)
     parts = [
         report.format,
@@ -92,7 +93,7 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
 
 
 def write_file(corpus: Corpus, options: argparse.Namespace) -> WriteReport:
-    """Write the corpus as the command line asks, and say so."""
+    """Write the corpus as the command line asks, and print how much was written."""
     report = write_corpus(corpus, options.out, options.format, write_options(options))
     tell_written(report, options)
     return report
@@ -104,6 +105,6 @@ def write_options(options: argparse.Namespace) -> WriteOptions:
 
 
 def tell_written(report: WriteReport, options: argparse.Namespace) -> None:
-    """Say how much was written, and what was changed on the way."""
+    """Print how many rows were written, and what was changed on the way."""
     note_all(f"{Path(options.out).name}: {note}" for note in report.notes)
     say(f"\nWrote {report.rows:,} rows to {options.out}, all offsets verified.")

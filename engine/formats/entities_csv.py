@@ -146,7 +146,7 @@ def _columns(name: str, header: tuple[str, ...], options: ReadOptions) -> dict[s
     for wanted, names in {**{name: (name,) for name in COLUMNS}, **_NEEDED}.items():
         column = find_column(header, names)
         if wanted == "doc_id" and options.id_column:
-            column = named_column(name, header, options.id_column)
+            column = named_column(name, header, options.id_column, fix="id_column")
         if column is not None:
             columns[wanted] = column
         elif wanted in _NEEDED:

@@ -76,7 +76,7 @@ class JsonReading:
                 if not self._options.skip_bad_lines:
                     deque(records, maxlen=0)  # a line that is not JSON raises first
                     message = f"{self._text.name} {self._faults.first}, or skip bad lines"
-                    raise InputError(message, fix or "skip_bad_lines") from None
+                    raise InputError(message, fix or "skip_bad_lines", "skip_bad_lines") from None
             else:
                 yield self._draft(number, content)
         if self._first is None:

@@ -102,18 +102,18 @@ def _id_column(
     name: str, header: tuple[str, ...], options: ReadOptions, text_column: int
 ) -> int | None:
     if options.id_column:
-        return named_column(name, header, options.id_column)
+        return named_column(name, header, options.id_column, fix="id_column")
     column = find_column(header, ID_COLUMNS)
     return None if column == text_column else column
 
 
-def named_column(name: str, header: tuple[str, ...], asked: str) -> int:
+def named_column(name: str, header: tuple[str, ...], asked: str, fix: str = "text_column") -> int:
     """Return the index of the column the user named, or say which columns there are."""
     column = find_column(header, (asked.strip().lower(),))
     if column is None:
         raise InputError(
             f'No column "{asked}" in {name}. Columns: {", ".join(header)}. Name one of these',
-            fix="text_column",
+            fix=fix,
         )
     return column
 

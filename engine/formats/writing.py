@@ -59,7 +59,8 @@ def writable_format(path: str | Path, format: str | None = None) -> Format:
     if name is None:
         raise InputError(
             f'a file ending in "{extension}" can be written in several ways or none; '
-            f"name the format: {', '.join(names)}"
+            f"name the format: {', '.join(names)}",
+            fix="format",
         )
     if name not in names:
         raise InputError(f'"{name}" is not a format that can be written; choose {", ".join(names)}')

@@ -1,8 +1,14 @@
-"""What a page leaves behind in the process that draws it for a test."""
+"""What every page needs of the process that draws it for a test, and leaves behind in it."""
 
 import sys
 
 import pytest
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path, monkeypatch):
+    """A data folder of its own for every test."""
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path / "data"))
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,9 @@ import pytest
 from engine import InputError, jobs
 from engine.files import SourceFile
 from engine.workspace import create_project
-from tests.app.finished_runs import FOUND, TEXT, finish_run, make_project
-from tests.app.pages import open_page
+from tests.support.finished_runs import FOUND, TEXT, finish_run, make_project
+from tests.support.pages import caption_text as captions
+from tests.support.pages import checked, html, open_page
 from ui.state import corpus
 from ui.views.compare import NO_GOLD
 
@@ -17,11 +18,6 @@ GOLD = (
     b"notes,16,38,chronic kidney disease,Disease\n"
     b"notes,40,44,Lead,Chemical\n"
 )
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -42,19 +38,6 @@ def show(project, tab="", **query):
     if tab:
         page.session_state["compare_tab"] = tab
     return checked(page.run())
-
-
-def checked(page):
-    assert not page.exception and not page.error
-    return page
-
-
-def html(page):
-    return "".join(element.value for element in page.html)
-
-
-def captions(page):
-    return " ".join(caption.value for caption in page.caption).replace("\\", "")
 
 
 def charts(page):

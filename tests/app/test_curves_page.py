@@ -4,18 +4,13 @@ from engine import jobs
 from engine.files import SourceFile
 from engine.job_reports import open_report
 from engine.workspace import create_project
-from tests.app.finished_runs import end_job, make_project
-from tests.app.pages import open_page
+from tests.support.finished_runs import end_job, make_project
+from tests.support.pages import checked, html, open_page
 from ui.views.curves_result import NO_GOLD
 
 REQUEST = jobs.CurveRequest(
     fractions=(50, 100), methods=("conf_mpu", "mpu"), seeds=(0, 1), preset="quick"
 )
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -59,15 +54,6 @@ def curve(project):
 
 def show(project):
     return checked(open_page("curves", project.id).run())
-
-
-def checked(page):
-    assert not page.exception and not page.error
-    return page
-
-
-def html(page):
-    return "".join(element.value for element in page.html)
 
 
 def texts(page):

@@ -2,18 +2,13 @@ import pytest
 
 from engine import SourceFile
 from engine.workspace import create_project
-from tests.app.pages import open_page
+from tests.support.pages import checked, figures, open_page, plain, press, table, upload
 from ui.views import dictionary_changes
 
 TEXT = b"He had gout, then Gout.\nLead pipes lead to lead poisoning.\nA cold and nothing else.\n"
 DISEASE = ("Disease.txt", b"gout\ncold\nlead poisoning\ngout\n", "text/plain")
 CHEMICAL = ("Chemical.txt", b"lead\nzinc\n", "text/plain")
 UNTYPED = ("mixed.csv", b"term,source\nlead,x\nzinc,y\n", "text/csv")
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -35,38 +30,10 @@ def show(project, tab="Dictionaries"):
     return checked(page.run())
 
 
-def checked(page):
-    assert not page.exception and not page.error
-    return page
-
-
-def upload(page, *files):
-    page.file_uploader[0].set_value(list(files)).run()
-    assert not page.exception
-    return page
-
-
-def press(page, label):
-    [button] = [button for button in page.button if button.label == label]
-    return button.click().run()
-
-
-def plain(text):
-    return text.replace("\\", "")
-
-
-def table(page, column):
-    return next(of.value for of in page.dataframe if column in of.value)
-
-
 def ask(page, project, preset):
     """Choose other matching and ask what it changes."""
     page.radio(key=f"dictionaries_preset_{project.labels_key()}").set_value(preset)
     return checked(press(page, "See what changes"))
-
-
-def figures(page):
-    return {metric.label: metric.value for metric in page.main.metric}
 
 
 def said(page):

@@ -12,17 +12,12 @@ from engine.__main__ import main
 from engine.export_choice import DICTIONARY, GOLD, REVIEWED, RUN, ExportChoice
 from engine.files import SourceFile
 from engine.workspace import create_project, import_project_zip
-from tests.app.finished_runs import TEXT, end_job, finish_run, make_project, record_f1
-from tests.app.pages import open_page
+from tests.support.finished_runs import TEXT, end_job, finish_run, make_project, record_f1
+from tests.support.pages import captions, checked, open_page
 from ui.state import downloads, export
 
 GOLD_CSV = b"doc_id,start,end,text,label\nnotes,7,11,gout,Disease\n"
 WRITABLE = [name for name, format in FORMATS.items() if format.write]
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -40,15 +35,6 @@ def run(project):
 
 def show(project):
     return checked(open_page("export", project.id).run())
-
-
-def checked(page):
-    assert not page.exception and not page.error
-    return page
-
-
-def captions(page):
-    return [caption.value.replace("\\", "") for caption in page.caption]
 
 
 def rows(data):

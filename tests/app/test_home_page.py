@@ -3,13 +3,8 @@ import zipfile
 import pytest
 
 from engine.workspace import create_project, list_projects, open_project, write_project_zip
-from tests.app.pages import open_page
+from tests.support.pages import checked, open_page
 from ui.views import home
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path / "data"))
 
 
 @pytest.fixture
@@ -19,11 +14,6 @@ def project():
 
 def show():
     return checked(open_page("home").run())
-
-
-def checked(page):
-    assert not page.exception and not page.error
-    return page
 
 
 def submit(page, label, form):

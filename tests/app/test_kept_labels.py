@@ -4,15 +4,14 @@ import pytest
 import streamlit as st
 
 import engine
-from tests.app.finished_runs import make_project
-from tests.app.pages import open_page
-from tests.test_relabeling import assert_same
+from tests.support.finished_runs import make_project
+from tests.support.labelings import assert_same
+from tests.support.pages import open_page
 from ui.state import labels as state
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+def project():
     st.cache_resource.clear()
     return make_project()
 

@@ -4,18 +4,14 @@ import pytest
 
 from engine import InputError, SourceFile
 from engine.workspace import create_project, sample_project
-from tests.app.finished_runs import make_project
-from tests.app.pages import open_page
+from tests.support.finished_runs import make_project
+from tests.support.pages import captions, checked, figures, open_page, progress, table
+from tests.support.pages import html as texts
 from ui.state import labels as state
 from ui.views import labels_coverage
 
 TEXT = b"He had gout. Lead was found. Nothing else.\n"
 TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases")
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -32,31 +28,6 @@ def show(project, tab="Text"):
     page = open_page("labels", project.id)
     page.session_state["labels_tab"] = tab
     return checked(page.run())
-
-
-def checked(page):
-    assert not page.exception and not page.error
-    return page
-
-
-def figures(page):
-    return {metric.label: metric.value for metric in page.metric}
-
-
-def texts(page):
-    return "".join(element.value for element in page.html)
-
-
-def captions(page):
-    return [caption.value.replace("\\", "") for caption in page.caption]
-
-
-def table(page, column):
-    return next(of.value for of in page.dataframe if column in of.value)
-
-
-def progress(page):
-    return page.get("progress")[0].proto.text
 
 
 # ---- the whole page -------------------------------------------------------------------------

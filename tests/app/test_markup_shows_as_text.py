@@ -16,8 +16,9 @@ from engine.predictions import write_predictions
 from engine.run_card import PREDICTIONS
 from engine.text import Entity
 from engine.workspace import create_project
-from tests.app.finished_runs import end_job, finish_run
-from tests.app.pages import open_page
+from tests.support.finished_runs import end_job, finish_run
+from tests.support.pages import open_page
+from tests.support.waiting import LIMIT
 from ui.state import downloads, export
 
 HOSTILE = (
@@ -62,11 +63,6 @@ PLAIN_FIELDS = {
 HIDDEN_FIELDS = ("id", "form_id", "key", "url", "page_script_hash", "query_string", "element_id")
 # What only an upload would bring; pictures of our own are inside the page.
 FOREIGN_TAGS = {"script", "iframe", "object", "embed", "form", "input", "link", "base", "meta"}
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -148,7 +144,7 @@ def test_check_notices_markup_that_would_be_read():
 
         st.markdown(f"Look: {evil}")
 
-    page = AppTest.from_function(draw, args=(HOSTILE[2],)).run()
+    page = AppTest.from_function(draw, args=(HOSTILE[2],), default_timeout=LIMIT).run()
     with pytest.raises(AssertionError, match=r"markdown\.body would read markup"):
         check(page)
 

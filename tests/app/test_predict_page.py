@@ -7,16 +7,12 @@ from engine import WriteOptions, jobs
 from engine.predictions import write_predictions
 from engine.run_card import PREDICTIONS
 from engine.text import Entity
-from tests.app.finished_runs import end_job, finish_run, make_project
-from tests.app.pages import open_page
+from tests.support.finished_runs import end_job, finish_run, make_project
+from tests.support.pages import checked, open_page
+from tests.support.pages import html as texts
 from ui.state import prediction
 
 TEXT = "She had gout. Zofran helped.\n"
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -30,11 +26,6 @@ def trained(monkeypatch):
 
 def show(project):
     return checked(open_page("predict", project.id).run())
-
-
-def checked(page):
-    assert not page.exception and not page.error
-    return page
 
 
 def ask(page, text=TEXT):
@@ -54,10 +45,6 @@ def finish(project, found=(("gout", "Disease", 0.9), ("Zofran", "Chemical", 0.4)
     )
     write_predictions(job.folder / PREDICTIONS, {document.id: entities})
     return end_job(project, job)
-
-
-def texts(page):
-    return "".join(of.value for of in page.html if "<style" not in of.value)
 
 
 def test_page_says_that_nothing_is_trained():

@@ -3,14 +3,9 @@ import pytest
 from engine import InputError, Project, jobs
 from engine.dictionary import Phrase
 from engine.workspace import create_project
-from tests.app.finished_runs import FOUND, finish_run, make_project
-from tests.app.pages import open_page
+from tests.support.finished_runs import FOUND, finish_run, make_project
+from tests.support.pages import checked, open_page, progress
 from ui.state import review as state
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -29,11 +24,6 @@ def show(project, **query):
     return checked(page)
 
 
-def checked(page):
-    assert not page.exception and not page.error
-    return page
-
-
 def press(page, key):
     return checked(page.button(key=key).click().run())
 
@@ -49,10 +39,6 @@ def named(widgets, label):
 def card(page):
     shown = next(of.value for of in page.html if 'class="gl-card"' in of.value)
     return shown.partition("<mark")[2].partition(">")[2].partition("</mark>")[0]
-
-
-def progress(page):
-    return page.get("progress")[0].proto.text
 
 
 def verdicts(project):

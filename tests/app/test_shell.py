@@ -7,7 +7,7 @@ import pytest
 from engine import InputError, jobs
 from engine.job_store import Job
 from engine.workspace import create_project
-from tests.app.pages import open_page
+from tests.support.pages import open_page
 from ui import sidebar
 from ui.views import text
 
@@ -17,11 +17,6 @@ CONFIG = tomllib.loads(
 
 PAGES = ("Home", "Text", "Dictionaries", "Distant labels", "Train", "Compare", "Coverage curves")
 PAGES += ("Review", "Predict", "Export")
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 def links(page):

@@ -4,7 +4,7 @@ import pytest
 
 from engine import SourceFile, tokenization
 from engine.workspace import create_project
-from tests.app.pages import open_page
+from tests.support.pages import checked, figures, open_page, plain, press, table, upload
 
 NOTES = ("notes.txt", b"He had gout.\nLead was found.\nNothing else.\n", "text/plain")
 TABLE = ("cases.csv", b"key;words\n1;He had gout.\n2;Lead was found.\n", "text/csv")
@@ -16,11 +16,6 @@ GOLD = (
 CONLL = ("a.conll", b"He O\nhad O\ngout B-Disease\n. O\n", "text/plain")
 
 
-@pytest.fixture(autouse=True)
-def data(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
-
-
 @pytest.fixture
 def project():
     return create_project("Mine")
@@ -30,36 +25,8 @@ def show(project):
     return checked(open_page("text", project.id).run())
 
 
-def checked(page):
-    assert not page.exception and not page.error
-    return page
-
-
-def upload(page, *files):
-    page.file_uploader[0].set_value(list(files)).run()
-    assert not page.exception
-    return page
-
-
-def press(page, label):
-    [button] = [button for button in page.button if plain(button.label) == label]
-    return button.click().run()
-
-
-def plain(text):
-    return text.replace("\\", "")
-
-
 def labels(page):
     return [plain(button.label) for button in page.button]
-
-
-def figures(page):
-    return {metric.label: metric.value for metric in page.main.metric}
-
-
-def table(page, column):
-    return next(of.value for of in page.dataframe if column in of.value)
 
 
 @pytest.fixture

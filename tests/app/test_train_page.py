@@ -1,7 +1,6 @@
 """The Train page before, while and after a run; rows of jobs are written as their process does."""
 
 import shlex
-import time
 
 import pytest
 
@@ -10,19 +9,17 @@ from engine.__main__ import make_parser
 from engine.job_reports import Report
 from engine.job_store import writing_jobs
 from engine.workspace import create_project, sample_project
-from tests.app.finished_runs import end_job, make_project
-from tests.app.pages import open_page
-from tests.small_project import PRIORS, make_small_project, tiny_request
+from tests.support.finished_runs import end_job, make_project
+from tests.support.pages import caption_text as captions
+from tests.support.pages import checked, open_page, progress, table
+from tests.support.pages import html as texts
+from tests.support.small_project import PRIORS, make_small_project, tiny_request
+from tests.support.waiting import wait_until
 from ui import sidebar
 from ui.state import training as state
 from ui.views import train, train_form, train_live
 
 EPOCH = {"risk": 0.5, "positive": 0.3, "negative": 0.2, "bounded": 0.1, "seconds": 2.0}
-
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
 
 
 @pytest.fixture
@@ -40,27 +37,6 @@ def started(monkeypatch):
 
 def show(project):
     return checked(open_page("train", project.id).run())
-
-
-def checked(page):
-    assert not page.exception and not page.error, [error.value for error in page.error]
-    return page
-
-
-def texts(page):
-    return "".join(element.value for element in page.html)
-
-
-def captions(page):
-    return " ".join(caption.value.replace("\\", "") for caption in page.caption)
-
-
-def table(page, column):
-    return next(of.value for of in page.dataframe if column in of.value)
-
-
-def progress(page):
-    return page.get("progress")[0].proto.text.replace("\\", "")
 
 
 def begin(project, request=None):
@@ -525,10 +501,13 @@ def test_a_tiny_run_goes_from_start_to_its_scores(monkeypatch):
     monkeypatch.setattr(train_form, "show", lambda project: (tiny_request(methods=("mpn",)), ""))
     page = show(project)
     checked(page.button(key="train_start").click().run())
-    deadline = time.monotonic() + 240
-    while (job := jobs.list_jobs(project)[0]).is_active and time.monotonic() < deadline:
+
+    def is_over():
         checked(page.run())
-        time.sleep(0.5)
+        return not jobs.list_jobs(project)[0].is_active
+
+    wait_until(is_over, "the end of the run", every=0.5)
+    [job] = jobs.list_jobs(project)
     assert (job.state, job.message) == ("done", "")
     checked(page.run())
     assert table(page, "f1_mpn")["f1_mpn"].notna().all()

@@ -18,11 +18,11 @@ from engine.workspace import create_project, list_projects, open_project
 from tests.browser import journey
 from tests.browser.get_browser import browser_path
 from tests.browser.server import Server, running_server
+from tests.support.waiting import LIMIT_MS
 
 ORDER = ("test_prepare", "test_learn", "test_use", "test_survival", "test_markup")
 BROWSER_OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-TIMEOUT = 60_000  # milliseconds: a busy machine takes its time, a quick one does not wait
-expect.set_options(timeout=TIMEOUT)
+expect.set_options(timeout=LIMIT_MS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -76,7 +76,7 @@ def visitor(browser: Browser, app: str, faults: list[str]):
     context = browser.new_context(
         viewport={"width": 1440, "height": 1200}, reduced_motion="reduce", accept_downloads=True
     )
-    context.set_default_timeout(TIMEOUT)
+    context.set_default_timeout(LIMIT_MS)
 
     def open_tab(path: str = "") -> Page:
         page = context.new_page()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from engine.files import read_source
 from engine.project import Project
 from tests.browser.server import ROOT
+from tests.support.waiting import LIMIT
 
 NAME = "Journey"
 SHORT = {"epochs": 8, "confidence_epochs": 3, "batch_size": 8}
@@ -62,4 +63,4 @@ def fill(project: Project, files: Files) -> Project:
 def work_off(project: Project, job_id: str) -> None:
     """Do a job to its end."""
     command = [sys.executable, "-m", "engine", "work", "--project", project.id, "--job", job_id]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=600)
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=LIMIT)

@@ -21,6 +21,7 @@ from tests.browser import journey
 from tests.browser.conftest import running_browser
 from tests.browser.server import ROOT, Server
 from tests.browser.steps import settle
+from tests.support.waiting import LIMIT_MS
 
 FOLDER = ROOT / "docs" / "screenshots"
 HEIGHT, MOST_HEIGHT = 1000, 6000  # pixels
@@ -100,7 +101,7 @@ def take_all(
 ) -> None:
     size = {"width": width, "height": HEIGHT}
     page = browser.new_page(viewport=size, color_scheme=theme, reduced_motion="reduce")
-    page.set_default_timeout(120_000)
+    page.set_default_timeout(LIMIT_MS)
     for name in options.pages:
         page.set_viewport_size(size)
         page.goto(f"{address}/{'' if name == 'home' else name}?project=sample")

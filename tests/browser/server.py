@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,9 +13,9 @@ from pathlib import Path
 
 from engine import jobs
 from engine.workspace import list_projects, open_project
+from tests.support.waiting import LIMIT, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS_TO_START = 120  # a machine that does other things, too
 
 
 class Server:
@@ -42,22 +41,22 @@ class Server:
         self.wait_until_healthy()
 
     def wait_until_healthy(self) -> None:
-        deadline = time.monotonic() + SECONDS_TO_START
-        while time.monotonic() < deadline:
-            assert self.process is not None
-            assert self.process.poll() is None, f"the app ended at once:\n{self.log.read_text()}"
-            try:
-                with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=2):
-                    return
-            except OSError:
-                time.sleep(0.2)
-        raise TimeoutError(f"the app did not answer within {SECONDS_TO_START} s")
+        wait_until(self.is_healthy, "the app answers", every=0.2)
+
+    def is_healthy(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, f"the app ended at once:\n{self.log.read_text()}"
+        try:
+            with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=60):
+                return True
+        except OSError:
+            return False
 
     def kill(self) -> None:
         """End the process at once, as when the machine takes it away; its jobs go on."""
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=LIMIT)
 
     def stop(self) -> None:
         if self.process is not None and self.process.poll() is None:

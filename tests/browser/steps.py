@@ -5,8 +5,9 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from tests.support.waiting import wait_until
+
 HOME = "From a dictionary to a tagger"  # the title of the page Home
-JOB = 240_000  # milliseconds that a tiny training may take on a busy machine
 ROW = 35  # pixels: the height of a row of a table, its head included
 
 
@@ -101,22 +102,27 @@ def edit_cell(page: Page, key: str, column: int, old: str, new: str) -> None:
     """Write into a cell of the first row of a table."""
     settle(page)
     editor = page.locator("#portal textarea, #portal input")
-    for _ in range(5):  # a table that is being drawn anew loses the cell that was chosen
+
+    def is_open() -> bool:
         table(page, key).click(position={"x": 20, "y": ROW + ROW // 2})
         for _ in range(column):
             page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
         try:
             editor.wait_for(timeout=3_000)
-            break
         except TimeoutError:
-            continue
+            return False
+        return True
+
+    # A table that is being drawn anew loses the cell that was chosen.
+    wait_until(is_open, "the cell can be edited")
     expect(editor).to_have_value(old)
     editor.fill(new)
     editor.press("Enter")
     expect(editor).to_have_count(0)
     # The table sends what was typed a moment later; a button pressed before that is not heard.
-    page.wait_for_timeout(1_000)
+    # A later timer of the page itself runs after the table's, however slow the page is.
+    page.evaluate("() => new Promise(resolve => setTimeout(resolve, 1000))")
     settle(page)
 
 

@@ -11,7 +11,6 @@ from playwright.sync_api import expect
 
 from engine import jobs
 from tests.browser.steps import (
-    JOB,
     choose_only,
     download,
     follow,
@@ -61,14 +60,14 @@ def progress(page):
 def test_a_run_is_cancelled_and_resumed(page, prepared):
     see_page(page, "Train")
     start_run(page, ["MPN"], 20)
-    expect(progress(page)).to_contain_text("MPN: training", timeout=JOB)  # an epoch is done
+    expect(progress(page)).to_contain_text("MPN: training")  # an epoch is done
     main(page).locator(".st-key-train_live").get_by_role("button", name="Cancel").click()
     expect(main(page)).to_contain_text("The latest run was cancelled.")
     id = jobs.list_jobs(prepared, "train")[0].id
     done = len(jobs.epochs(prepared, id))
     assert 1 <= done < 20
     press(page, "Resume")
-    expect(page.get_by_text("The latest run is done.")).to_be_visible(timeout=JOB)
+    expect(page.get_by_text("The latest run is done.")).to_be_visible()
     epochs = jobs.epochs(prepared, id)
     assert epochs["epoch"].tolist() == list(range(1, 21))
 
@@ -80,7 +79,7 @@ def test_a_run_goes_on_while_its_page_is_closed(page, app, visitor, prepared):
 
     tab = visitor(f"train?project={prepared.id}")
     see_page(tab, "Train")
-    expect(tab.get_by_text("The latest run is done.")).to_be_visible(timeout=JOB)
+    expect(tab.get_by_text("The latest run is done.")).to_be_visible()
     expect(tab.locator(".st-key-run_card")).to_contain_text("✓ Conf-MPU: tagger")
     tab.close()
     page.goto(f"{app}/train?project={prepared.id}")
@@ -120,7 +119,7 @@ def test_a_curve_grows_to_its_end(page, trained):
     write_number(page, "Epochs", 1)
     expect(main(page)).to_contain_text("2 shares × 1 method × 1 seed = 2 points to train")
     press(page, "Start")
-    expect(main(page)).to_contain_text("2 of 2 trained.", timeout=JOB)
+    expect(main(page)).to_contain_text("2 of 2 trained.")
     expect(page.get_by_role("button", name="Download data (CSV)")).to_be_visible()
     expect(main(page).locator(".js-plotly-plot")).to_have_count(3)
     with open(download(page, "Download data (CSV)"), encoding="utf-8", newline="") as file:

@@ -3,14 +3,14 @@
 import os
 import re
 import signal
-import time
 
 import pytest
 from playwright.sync_api import expect
 
 from engine import jobs
-from tests.browser.steps import HOME, JOB, follow, main, press, see_page, settle
-from tests.small_project import make_small_project, tiny_request
+from tests.browser.steps import HOME, follow, main, press, see_page, settle
+from tests.support.small_project import make_small_project, tiny_request
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -54,14 +54,14 @@ def test_an_unknown_project_has_a_way_home(page, app, id, said):
 
 
 def test_a_run_is_seen_in_two_tabs_and_after_a_reload(page, app, project, visitor):
-    job = jobs.start(project, tiny_request(settings={"epochs": 1_000}))
+    job = jobs.start(project, tiny_request(settings={"epochs": 100_000}))
     page.goto(f"{app}/train?project={project.id}")
     see_page(page, "Train")
     expect(page.get_by_role("heading", name="Run in progress")).to_be_visible()
     wait_for_epochs(project, job, 1)
     page.reload()
     see_page(page, "Train")
-    expect(live(page)).to_contain_text("MPN: training", timeout=JOB)
+    expect(live(page)).to_contain_text("MPN: training")
 
     other = visitor(f"train?project={project.id}")
     see_page(other, "Train")
@@ -69,14 +69,14 @@ def test_a_run_is_seen_in_two_tabs_and_after_a_reload(page, app, project, visito
     expect(main(other).get_by_role("button", name="Queue this run")).to_be_visible()
     live(other).get_by_role("button", name="Cancel").click()
     for tab in (other, page):
-        expect(main(tab)).to_contain_text("The latest run was cancelled.", timeout=JOB)
+        expect(main(tab)).to_contain_text("The latest run was cancelled.")
     other.close()
 
 
 def test_a_server_that_was_killed_finds_its_run_again(page, app, server, project, faults):
     page.goto(f"{app}/train?project={project.id}")
     press(page, "Resume")
-    expect(live(page)).to_contain_text("MPN: training", timeout=JOB)
+    expect(live(page)).to_contain_text("MPN: training")
     job = jobs.active_job(project)
     server.kill()
     before = len(jobs.epochs(project, job.id))
@@ -84,7 +84,7 @@ def test_a_server_that_was_killed_finds_its_run_again(page, app, server, project
     server.start()
     page.goto(f"{app}/train?project={project.id}")
     see_page(page, "Train")
-    expect(live(page)).to_contain_text("MPN: training", timeout=JOB)
+    expect(live(page)).to_contain_text("MPN: training")
     assert jobs.active_job(project).pid == job.pid
     faults.clear()  # the browser complains of the server that was gone
 
@@ -92,16 +92,16 @@ def test_a_server_that_was_killed_finds_its_run_again(page, app, server, project
 def test_a_run_that_was_killed_is_resumed(page, project):
     job = jobs.active_job(project)
     os.kill(job.pid, signal.SIGKILL)
-    expect(main(page)).to_contain_text("The latest run was interrupted.", timeout=JOB)
+    expect(main(page)).to_contain_text("The latest run was interrupted.")
     done = len(jobs.epochs(project, job.id))
     press(page, "Resume")
-    expect(live(page)).to_contain_text("MPN: training", timeout=JOB)
+    expect(live(page)).to_contain_text("MPN: training")
     wait_for_epochs(project, job, done + 1)
     epochs = jobs.epochs(project, job.id)["epoch"].tolist()
     assert epochs == list(range(1, len(epochs) + 1))  # none twice, none left out
     settle(page)
     live(page).get_by_role("button", name="Cancel").click()
-    expect(main(page)).to_contain_text("The latest run was cancelled.", timeout=JOB)
+    expect(main(page)).to_contain_text("The latest run was cancelled.")
 
 
 def live(page):
@@ -109,9 +109,6 @@ def live(page):
 
 
 def wait_for_epochs(project, job, count):
-    deadline = time.monotonic() + JOB / 1000
-    while len(jobs.epochs(project, job.id)) < count:
-        assert time.monotonic() < deadline, (
-            f"fewer than {count} epochs: {jobs.log_tail(project, job.id)}"
-        )
-        time.sleep(0.2)
+    wait_until(
+        lambda: len(jobs.epochs(project, job.id)) >= count, f"{count} epochs of a run", every=0.2
+    )

@@ -10,7 +10,6 @@ from engine import jobs
 from engine.workspace import list_projects
 from tests.browser import journey
 from tests.browser.steps import (
-    JOB,
     choose_row,
     download,
     follow,
@@ -85,7 +84,7 @@ def test_decisions_teach_the_next_run(page, trained):
     assert job.request["use_decisions"]
     # One run is enough to look at: this one is ended from the strip in the sidebar.
     page.get_by_test_id("stSidebar").get_by_role("button", name="Cancel").click()
-    expect(main(page)).to_contain_text("The latest run was cancelled.", timeout=JOB)
+    expect(main(page)).to_contain_text("The latest run was cancelled.")
 
 
 def test_a_method_reads_pasted_text(page, trained):
@@ -94,7 +93,7 @@ def test_a_method_reads_pasted_text(page, trained):
     page.get_by_role("textbox", name="Your text").press("Control+Enter")
     press(page, "Find entities")
     heading = page.get_by_role("heading", name=re.compile(r"found \d+ entit"))
-    expect(heading).to_be_visible(timeout=JOB)
+    expect(heading).to_be_visible()
     expect(main(page).locator(".gl-sentence").first).to_contain_text("A 😀 patient")
     found = rows(download(page, "Download"))
     assert all(PASTED[int(row["start"]) : int(row["end"])] == row["text"] for row in found)

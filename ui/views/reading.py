@@ -61,7 +61,7 @@ def show_fault(error: InputError, columns: Sequence[str], key: str, uploader: st
         elif error.fix == "text_column":
             for column in columns[:8]:
                 offer(f"The text is in “{column}”", f"{key}_text_column", column)
-        if error.fix in ("skip_bad_lines", "text_column") and "skip bad lines" in str(error):
+        if "skip_bad_lines" in error.fixes:
             offer("Skip bad lines", f"{key}_skip", True)
         discard_button(key, uploader)
 

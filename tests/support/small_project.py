@@ -7,7 +7,7 @@ import numpy as np
 from engine.files import SourceFile
 from engine.jobs import TrainRequest
 from engine.workspace import create_project
-from tests.test_experiment import Planted
+from tests.support.planted import Planted
 
 TINY = {
     "word_vectors": "none",

@@ -1,0 +1,1 @@
+"""What several tests share: small projects, corpora, pages of the app, ways to wait."""
