@@ -98,6 +98,12 @@ def test_engine_module_imports_only_earlier_modules(path):
     assert {(*module.split("."), "")[1] for module in engine_imports(path)} - allowed == set()
 
 
+@pytest.mark.parametrize("path", sorted((ENGINE / "commands").glob("work*.py")), ids=file_id)
+def test_what_a_job_runs_imports_no_other_command(path):
+    used = {module for module in engine_imports(path) if module.startswith("engine.commands.")}
+    assert {module for module in used if not module.startswith("engine.commands.work_")} == set()
+
+
 @pytest.mark.parametrize("path", FORMAT_FILES, ids=file_id)
 def test_formats_import_each_other_as_modules_and_not_their_package(path):
     members = {f"engine.formats.{file.stem}" for file in FORMAT_FILES}
