@@ -1,4 +1,4 @@
-# docker build -t glossa . && docker run --rm -p 8501:8501 -v glossa-data:/data glossa
+# docker build -t glossa . && docker run --rm -p 127.0.0.1:8501:8501 -v glossa-data:/data glossa
 FROM python:3.11-slim
 
 # tini reaps the training processes that outlive the page that started them.
@@ -55,8 +55,8 @@ RUN grep -v '^torch==' requirements.txt > /tmp/rest.txt \
     && pip install -q -r /tmp/rest.txt \
     && rm /tmp/rest.txt
 
-COPY .streamlit .streamlit
 COPY engine engine
+COPY glossa glossa
 COPY sample_data sample_data
 COPY ui ui
 COPY LICENSE .
@@ -72,4 +72,4 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
 
 ENTRYPOINT ["tini", "--"]
-CMD ["python", "-m", "streamlit", "run", "ui/app.py", "--server.address=0.0.0.0", "--server.port=8501", "--server.headless=true"]
+CMD ["python", "-m", "engine", "app", "--address", "0.0.0.0", "--port", "8501", "--headless"]

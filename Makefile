@@ -17,15 +17,16 @@ VENV := .venv/.made
 APP := .venv/.app-installed
 DEV := .venv/.dev-installed
 
+# Gives .venv/bin/glossa; the code itself stays where it is.
+INSTALL_GLOSSA := $(PY) -m pip install --quiet --no-deps --editable .
+
 .PHONY: help app test check lint types format bench screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 app: $(APP) ## Start the app with the sample project (PORT=8501, ADDRESS=localhost)
-	@echo "Glossa: http://$(ADDRESS):$(PORT) (stop with Ctrl+C)"
-	@PYTHONPATH=. exec $(PY) -m streamlit run ui/app.py \
-		--server.address "$(ADDRESS)" --server.port "$(PORT)"
+	@exec $(PY) -m engine app --address "$(ADDRESS)" --port "$(PORT)"
 
 test: export OMP_NUM_THREADS = 1
 test: $(DEV) ## Run all tests, those in a real browser last (WORKERS=2)
@@ -41,8 +42,8 @@ lint: $(DEV) ## Check style and formatting
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 
-types: $(DEV) ## Check types: strict in engine, checked in ui
-	@$(PY) -m mypy engine $(if $(wildcard ui/*.py),ui)
+types: $(DEV) ## Check types: strict in engine and glossa, checked in ui
+	@$(PY) -m mypy engine ui glossa
 
 format: $(DEV) ## Format the code and put imports in order
 	@$(PY) -m ruff check --select I --fix .
@@ -84,12 +85,14 @@ $(VENV):
 	fi
 	@touch $@
 
-$(APP): requirements.txt | $(VENV)
+$(APP): requirements.txt pyproject.toml | $(VENV)
 	@echo "Installing requirements.txt into .venv (a few minutes the first time)"
 	@$(PY) -m pip install --quiet -r requirements.txt
+	@$(INSTALL_GLOSSA)
 	@touch $@
 
-$(DEV): requirements-dev.txt requirements.txt | $(VENV)
+$(DEV): requirements-dev.txt requirements.txt pyproject.toml | $(VENV)
 	@echo "Installing requirements-dev.txt into .venv (a few minutes the first time)"
 	@$(PY) -m pip install --quiet -r requirements-dev.txt
+	@$(INSTALL_GLOSSA)
 	@touch $(APP) $@

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.environment import ROOT
-from engine.dictionary import Dictionary, first_share
-from engine.dictionary_files import read_dictionary
+from engine.dictionaries import Dictionary, first_share, read_dictionary
 from engine.files import read_source
-from engine.formats.benchmark import Columns, read_columns
+from engine.formats import Columns, read_columns
 
 DATA = ROOT.parent / "shared" / "data"
 BC5CDR_TYPES = ("Chemical", "Disease")

@@ -22,11 +22,10 @@ import numpy as np
 
 from bench import environment
 from bench.data import SETTINGS, add_data_option, dictionaries, load
-from engine.dictionary import Dictionary
-from engine.distant import DistantLabels, label
-from engine.metrics import SpansBySentence, evaluate
-from engine.text import spans_from_classes, spans_from_tags
-from engine.tokenization import make_tokenized_document
+from engine.dictionaries import Dictionary
+from engine.labels import DistantLabels, label
+from engine.scoring import SpansBySentence, evaluate
+from engine.text import make_tokenized_document, spans_from_classes, spans_from_tags
 
 SKIPPED, TWO_TYPES, UNEXPLAINED = "after a match", "two types", "unexplained"
 

@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 from engine import jobs
 from engine.files import SourceFile
-from engine.job_store import Job, writing_jobs
-from engine.moments import now
-from engine.predictions import write_predictions
-from engine.project import Project
-from engine.run_card import PREDICTIONS, Card, write_card
+from engine.jobs import Job, writing_jobs
+from engine.projects import Project, create_project
+from engine.run_folder import PREDICTIONS, Card, write_card, write_predictions
 from engine.settings import Settings
+from engine.system import now
 from engine.text import Entity
-from engine.workspace import create_project
 
 TYPES = ("Chemical", "Disease")
 RECALL = {"mpn": 0.55, "mpu": 0.7, "conf_mpu": 0.8}  # share of the gold that a method finds

@@ -6,7 +6,7 @@ is case-sensitive everywhere. Every cell (system, phrases, tokens) runs in a fre
 
   input        reads phrases and text and nothing else: the memory that every system starts with
   documents    the same as our Document and Dictionary objects, without matching
-  ours_1       engine.distant.label, "strict", one worker; ours_2: two workers
+  ours_1       engine.labels.distant.label, "strict", one worker; ours_2: two workers
   flashtext    one KeywordProcessor with all phrases on the raw text, as a user would write it
   spacy        PhraseMatcher on documents made from the tokens (making them is `prepare`)
   ahocorasick  Automaton on " text " with " phrase " keys, so that matches are whole tokens
@@ -222,8 +222,7 @@ def run_documents(phrases: list, sentences: list[str]) -> tuple[None, Figures]:
 
 
 def run_ours(phrases: list, sentences: list[str], workers: int) -> tuple[Matches, Figures]:
-    from engine import distant
-    from engine.resolution import Resolver
+    from engine.labels import Resolver, distant
 
     built: list[tuple[float, Resolver]] = []
 
@@ -259,8 +258,8 @@ def run_ours(phrases: list, sentences: list[str], workers: int) -> tuple[Matches
 
 
 def _our_input(phrases: list, sentences: list[str]) -> tuple[list, list]:
-    from engine.dictionary import Dictionary, Phrase
-    from engine.tokenization import make_tokenized_document
+    from engine.dictionaries import Dictionary, Phrase
+    from engine.text import make_tokenized_document
 
     documents = [
         make_tokenized_document(
@@ -278,7 +277,7 @@ def _our_input(phrases: list, sentences: list[str]) -> tuple[list, list]:
 
 def _our_matches(labels: object, documents: list) -> Matches:
     """Return the matches that were chosen within their type, whichever type wins in the end."""
-    from engine.resolution import SAME_TYPE
+    from engine.labels import SAME_TYPE
 
     matches = Matches()
     sentences = [sentence for document in documents for sentence in document.sentences]

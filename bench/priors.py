@@ -16,7 +16,7 @@ import numpy as np
 
 from bench import environment
 from bench.data import SETTINGS, add_data_option, load
-from engine.priors import estimate_priors, true_priors
+from engine.planning import estimate_priors, true_priors
 from engine.text import classes_from_spans, spans_from_tags
 
 SEED = 0

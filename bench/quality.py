@@ -43,25 +43,30 @@ import numpy as np
 from bench import environment
 from bench.data import SETTINGS, add_data_option, dictionaries, load
 from bench.priors import AUTHORS, PAPER
-from engine.assembly import make_inputs, make_tagger
-from engine.commands.options import make_settings
-from engine.confidence import Confidence
-from engine.confidence_scores import score_confidence
-from engine.decoding import matching_odds, weigh
-from engine.device import choose_device, set_threads
-from engine.dictionary import Dictionary
-from engine.dictionary_files import read_dictionary
-from engine.distant import DistantLabels, dictionary_entities, label
+from engine.cli import make_settings
+from engine.dictionaries import Dictionary, read_dictionary
 from engine.experiment import Run, decode, predict, prepare, run, run_supervised, score
 from engine.files import read_source, written_whole
-from engine.formats.benchmark import read_columns
-from engine.methods import METHODS, TRAINING
-from engine.metrics import NONE, Scores
-from engine.priors import Priors, true_priors
-from engine.progress import Progress, epoch_line, schedule
+from engine.formats import read_columns
+from engine.labels import DistantLabels, dictionary_entities, label
+from engine.learning import (
+    Confidence,
+    Progress,
+    TrainingData,
+    epoch_line,
+    fit,
+    make_inputs,
+    make_tagger,
+    matching_odds,
+    schedule,
+    tokens_of,
+    weigh,
+)
+from engine.network import choose_device, predict_probabilities, set_threads
+from engine.planning import METHODS, TRAINING, Priors, true_priors
 from engine.runs import data_fingerprint
+from engine.scoring import NONE, Scores, score_confidence
 from engine.settings import ENCODERS, TRAINING_PRESETS, Settings, training_settings
-from engine.tagger import predict_probabilities
 from engine.text import (
     Document,
     EntitiesByDocument,
@@ -69,11 +74,9 @@ from engine.text import (
     InputError,
     classes_from_spans,
     entities_from_spans,
+    make_tokenized_document,
     spans_from_tags,
 )
-from engine.tokenization import make_tokenized_document
-from engine.training import fit
-from engine.training_data import TrainingData, tokens_of
 
 DICTIONARY = "dictionary"
 LEXICONS = ("none", "dictionary", "paper")

@@ -6,9 +6,9 @@ paper's size, the same risk (MPN) and the same number of threads, and they take 
   plain    batches as the paper's authors make them: 100 random sentences, padded to the longest,
            the character CNN over every padded position x 52 characters, pack_padded_sequence, and a
            mask; written as one usually writes PyTorch (their Python loops over tokens are left out)
-  ours     engine.training.fit and engine.tagger.predict_probabilities: sentences of similar length
+  ours     engine.learning.training.fit and engine.network.tagger.predict_probabilities: sentences of similar length
            in a batch, no padding, the character CNN once per distinct word of a batch
-  nn.LSTM  ours with torch's own LSTM on packed sequences in place of engine.recurrence, everything
+  nn.LSTM  ours with torch's own LSTM on packed sequences in place of engine.network.recurrence, everything
            else equal; the line below the table has the gain, by the medians of the passes
   floor    only the matrix products of the LSTM and the MLP, forward and backward, in the shapes of
            our batches, without gradients that nothing learns from: nothing that computes this
@@ -57,8 +57,8 @@ REPEATS = 2
 SEED = 20220522
 SENTENCES_PER_DOCUMENT = 10
 PLAIN_CHARACTERS = 52  # of every word, as the authors pad them
-PREDICTION_TOKENS = 8_000  # per batch, as in engine.tagger; the floor uses the same shapes
-HEAD_SIZE = 100  # as in engine.tagger
+PREDICTION_TOKENS = 8_000  # per batch, as in engine.network.tagger; the floor uses the same shapes
+HEAD_SIZE = 100  # as in engine.network.tagger
 TORCH_LSTM = "nn.LSTM"
 WARM_UP = 200  # sentences before the clock starts
 
@@ -110,9 +110,9 @@ def training_data(sentences: int, data_folder: Path):
     import numpy as np
 
     from bench.data import SETTINGS, dictionaries, load
-    from engine.features import Lexicon
+    from engine.learning import TrainingData
+    from engine.network import Lexicon
     from engine.settings import MATCH_PRESETS
-    from engine.training_data import TrainingData
 
     tokens, _, published = load(SETTING, data_folder)
     chosen = list(range(len(tokens)))
@@ -132,7 +132,7 @@ def risk_of_labels(data):
     import numpy as np
     import torch
 
-    from engine.risk import mpn_risk
+    from engine.learning import mpn_risk
 
     counts = np.bincount(data.labels, minlength=len(data.types) + 1)
     priors = torch.tensor(counts / counts.sum(), dtype=torch.float32)
@@ -147,10 +147,8 @@ def ours(data, inputs, settings, risk_of) -> System:
     import numpy as np
     import torch
 
-    from engine.assembly import make_tagger
-    from engine.progress import schedule
-    from engine.tagger import predict_probabilities
-    from engine.training import fit
+    from engine.learning import fit, make_tagger, schedule
+    from engine.network import predict_probabilities
 
     tagger = make_tagger(inputs, len(data.types) + 1, settings, SEED, torch.device("cpu"))
     once = replace(schedule(settings), epochs=1)
@@ -172,7 +170,7 @@ def run_bilstm(sentences: int, repeats: int, data_folder: Path) -> dict:
     """Return the figures of all systems for the BiLSTM."""
     import torch
 
-    from engine.assembly import make_inputs
+    from engine.learning import make_inputs
     from engine.settings import training_settings
 
     data = training_data(sentences, data_folder)
@@ -194,13 +192,13 @@ def run_bilstm(sentences: int, repeats: int, data_folder: Path) -> dict:
 
 
 def with_torch_lstm(system: System) -> System:
-    """Return the same system with torch's own LSTM in place of engine.recurrence."""
+    """Return the same system with torch's own LSTM in place of engine.network.recurrence."""
     from unittest.mock import patch
 
     import torch
     from torch.nn.utils.rnn import PackedSequence
 
-    from engine.tagger import BiLstmTagger
+    from engine.network import BiLstmTagger
 
     def run_packed(lstm, parts, batch_sizes):
         hidden, _ = lstm(PackedSequence(torch.cat(list(parts), dim=1), batch_sizes))
@@ -247,8 +245,8 @@ def apart(name: str, threads: int, count: int, sentences: int, data_folder: Path
 def _serve_passes(connection, name: str, threads: int, sentences: int, data_folder: Path) -> None:
     import torch
 
-    from engine.assembly import make_inputs
-    from engine.device import set_threads
+    from engine.learning import make_inputs
+    from engine.network import set_threads
     from engine.settings import training_settings
 
     set_threads(threads)
@@ -273,10 +271,15 @@ def plain(data, settings, risk_of) -> System:
     from torch import nn
     from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
-    from engine.features import distinct_words
-    from engine.lexicon import lexicon_bits
-    from engine.vectors import load_vectors
-    from engine.word_shapes import ALPHABET_SIZE, CASING_CLASSES, casing_classes, character_ids
+    from engine.network import (
+        ALPHABET_SIZE,
+        CASING_CLASSES,
+        casing_classes,
+        character_ids,
+        distinct_words,
+        lexicon_bits,
+        load_vectors,
+    )
 
     words, word_ids = distinct_words(data.sentences)
     lexicon = data.lexicon
@@ -379,8 +382,8 @@ def floor(data, inputs, settings) -> System:
     import numpy as np
     import torch
 
-    from engine.assembly import make_tagger
-    from engine.batches import prediction_batches, training_batches
+    from engine.learning import make_tagger
+    from engine.network import prediction_batches, training_batches
 
     tagger = make_tagger(inputs, len(data.types) + 1, settings, SEED, torch.device("cpu"))
     features, hidden = tagger.lstm.input_size, tagger.lstm.hidden_size
@@ -456,7 +459,7 @@ def run_transformer(sentences: int, repeats: int, data_folder: Path) -> dict:
     """Return the figures of both ways to make batches for the transformer."""
     import torch
 
-    from engine.assembly import make_inputs
+    from engine.learning import make_inputs
     from engine.settings import training_settings
 
     data = training_data(sentences, data_folder)
@@ -476,7 +479,7 @@ def random_batches(data, inputs, settings, risk_of) -> System:
     import numpy as np
     import torch
 
-    from engine.assembly import make_tagger
+    from engine.learning import make_tagger
 
     tagger = make_tagger(inputs, len(data.types) + 1, settings, SEED, torch.device("cpu"))
     optimizer = torch.optim.Adam(tagger.parameters(), lr=settings.learning_rate, fused=True)
@@ -562,8 +565,7 @@ def run_predict(folder: Path, token_count: int) -> dict:
     from contextlib import redirect_stdout
     from io import StringIO
 
-    from engine.__main__ import main
-    from engine.commands import predict
+    from engine.cli import main, predict
 
     assert predict  # importing it has loaded torch
     before = peak_mb()
@@ -596,7 +598,7 @@ def peak_mb() -> int:
 def run_cell(options: argparse.Namespace) -> dict:
     """Return the figures of one cell, measured in this process."""
     from bench.data import DATA
-    from engine.device import set_threads
+    from engine.network import set_threads
 
     part, threads, folder = options.cell
     set_threads(int(threads))

@@ -184,7 +184,7 @@ CLICKS = [
 def measure_sample() -> list[dict[str, Any]]:
     """Open each page and tab of the sample, and repeat each click a few times."""
     from bench.large_project import finish_run, plain_gold
-    from engine.workspace import sample_project
+    from engine.projects import sample_project
 
     project = sample_project()
     finish_run(project, plain_gold(project))

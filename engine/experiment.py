@@ -18,44 +18,56 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor, nn
 
-from engine.assembly import (
+from engine.dictionaries import Dictionary
+from engine.labels import DistantLabels, label
+from engine.learning import (
     BatchLabels,
+    Confidence,
+    Epoch,
     MethodRisk,
+    OnProgress,
+    Risk,
+    RunClock,
+    TrainingData,
     bind_risk,
+    check_data,
+    conf_mpu_risk,
+    data_warnings,
     device_of,
+    estimate_confidence,
+    fit,
+    groups,
     make_inputs,
     make_tagger,
+    make_training_data,
+    matching_odds,
+    mpn_risk,
+    mpu_risk,
     predict_inputs,
+    predicted_entities,
+    predictions,
+    schedule,
     split_parts,
     store_confidence,
+    supervised_risk,
+    tokens_of,
+    weigh,
 )
-from engine.batches import sentence_bounds
-from engine.confidence import Confidence, estimate_confidence
-from engine.context import context_of
-from engine.decoding import matching_odds, predicted_entities, predictions, weigh
-from engine.device import choose_device
-from engine.dictionary import Dictionary
-from engine.distant import DistantLabels, label
-from engine.features import Lexicon
-from engine.methods import CONFIDENCE, METHODS, TRAINING
-from engine.metrics import Evaluation, evaluate_documents
-from engine.pretrained import Pretrained, open_pretrained
-from engine.priors import Priors, estimate_priors, given_priors
-from engine.progress import OnProgress, RunClock, schedule
-from engine.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
-from engine.run_card import tagger_checkpoint
+from engine.network import (
+    Features,
+    Lexicon,
+    Pretrained,
+    Stopped,
+    choose_device,
+    context_of,
+    open_pretrained,
+    sentence_bounds,
+)
+from engine.planning import CONFIDENCE, METHODS, TRAINING, Priors, estimate_priors, given_priors
+from engine.run_folder import tagger_checkpoint
+from engine.scoring import Evaluation, evaluate_documents
 from engine.settings import Settings
 from engine.text import Document, EntitiesByDocument, Entity
-from engine.training import Epoch, fit
-from engine.training_data import (
-    TrainingData,
-    check_data,
-    data_warnings,
-    groups,
-    make_training_data,
-    tokens_of,
-)
-from engine.transformer import Features, Stopped
 
 # ---- prepare: what every method learns from -------------------------------------------------
 

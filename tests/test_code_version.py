@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from engine import corpus_cache, labels_cache
-from engine.code_version import ROOT, code_version, sources_of
+from engine.projects.caches import corpus as corpus_cache
+from engine.projects.caches import labels as labels_cache
+from engine.projects.caches.code_version import ROOT, code_version, sources_of
 
 READER = {
     "archives", "code_version", "corpus_cache", "delimited", "encoding", "files", "json_records",

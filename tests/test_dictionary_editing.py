@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.dictionary import Dictionary, Phrase
-from engine.dictionary_editing import (
+from engine.dictionaries.editing import (
     PhraseRow,
     find_phrases,
     join,
@@ -16,6 +15,7 @@ from engine.dictionary_editing import (
     retype,
     unmute_phrases,
 )
+from engine.dictionaries.model import Dictionary, Phrase
 from engine.settings import MATCH_PRESETS
 
 LEAD, BIG_LEAD = Phrase("lead", "Chemical", "D007854", line=2), Phrase("LEAD", "Chemical", line=1)

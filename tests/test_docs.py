@@ -1,5 +1,6 @@
-"""What the README says is what the code does."""
+"""What the README and the docs say is what the code does."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -9,49 +10,68 @@ from pathlib import Path
 
 import pytest
 
-from engine.__main__ import main, make_parser
+from engine.cli.main import main, make_parser
 from engine.formats import FORMATS
+from engine.planning import METHODS
 from engine.settings import LIMITS, MATCH_PRESETS, MatchOptions, Settings
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^python -m engine (.+)$", README, flags=re.MULTILINE)
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "bench" / "README.md", *DOCS]
+SHOWN_IN = ("README.md", "docs/command-line.md")
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
-def table(first_heading):
-    rows = README[README.index(f"| {first_heading} |") :].split("\n\n")[0].splitlines()[2:]
+def commands(name):
+    return re.findall(r"^glossa (.+)$", read(name), flags=re.MULTILINE)
+
+
+def blocks(name, language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", read(name), flags=re.MULTILINE | re.DOTALL)
+
+
+def table(name, first_heading):
+    text = read(name)
+    rows = text[text.index(f"| {first_heading} |") :].split("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+def page_id(path):
+    return str(path.relative_to(ROOT))
+
+
+# ---- commands and examples ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [c for name in SHOWN_IN for c in commands(name)])
 def test_every_command_parses(command):
     make_parser().parse_args(shlex.split(command))
 
 
 def test_every_subcommand_is_shown():
     [choices] = [a.choices for a in make_parser()._actions if a.dest == "command"]
-    assert {command.split()[0] for command in COMMANDS} == set(choices)
+    shown = {command.split()[0] for command in commands("docs/command-line.md")}
+    assert shown == set(choices)
 
 
 def test_tiny_example_gives_the_file_that_is_shown(tmp_path, monkeypatch, capsys):
-    notes, dictionary, entities = blocks("text")[:3]
+    notes, dictionary, entities = blocks("README.md", "text")
     monkeypatch.chdir(tmp_path)
     Path("notes.txt").write_text(notes, encoding="utf-8")
     Path("dictionary.csv").write_text(dictionary, encoding="utf-8")
-    assert main(shlex.split(COMMANDS[0])) == 0
+    assert main(shlex.split(commands("README.md")[0])) == 0
     assert Path("entities.csv").read_text(encoding="utf-8") == entities
 
 
 def test_commands_on_the_sample_run_in_order(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("sample_data").symlink_to(ROOT / "sample_data")
-    for command in COMMANDS[1:]:
-        # A minute each; test_learning_commands and test_jobs run them on less text.
-        if command.startswith(("train", "predict", "curve", "work")):
+    for command in commands("docs/command-line.md"):
+        # Other tests run these: they train, or serve, or look at the whole machine.
+        if command.startswith(("train", "predict", "curve", "work", "app", "doctor")):
             continue
         if "--checked" in command:
             sample = Path("check.csv").read_text(encoding="utf-8").splitlines()
@@ -61,17 +81,35 @@ def test_commands_on_the_sample_run_in_order(tmp_path, monkeypatch, capsys):
         assert main(shlex.split(command)) == 0
 
 
-def test_python_example_runs(tmp_path):
-    [code] = blocks("python")
-    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
-    subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, check=True, env={"PYTHONPATH": str(ROOT)}
+def test_python_example_is_short_and_runs(tmp_path):
+    [code] = blocks("README.md", "python")
+    assert sum(1 for line in code.splitlines() if line.strip()) < 20
+    run_script(code, tmp_path)
+    assert (tmp_path / "labels.csv").exists() and (tmp_path / "entities.csv").exists()
+
+
+def test_the_notebook_runs(tmp_path):
+    notebook = json.loads(read("docs/notebooks/first-tagger.ipynb"))
+    cells = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+    assert all(not cell.get("outputs") for cell in notebook["cells"])
+    run_script("\n".join(cells), tmp_path)
+    assert (tmp_path / "entities.csv").exists()
+
+
+def run_script(code, folder):
+    (folder / "sample_data").symlink_to(ROOT / "sample_data")
+    environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True
     )
-    assert (tmp_path / "labels.csv").exists()
+    assert done.returncode == 0, done.stderr
+
+
+# ---- tables ---------------------------------------------------------------------------------
 
 
 def test_match_settings_table_is_complete_and_right():
-    shown = {row[0].strip("`"): row[1:4] for row in table("Setting")}
+    shown = {row[0].strip("`"): row[1:4] for row in table("docs/settings.md", "Setting")}
     assert list(shown) == [field.name for field in fields(MatchOptions)]
     for column, preset in enumerate(("strict", "balanced", "loose")):
         for name, value in asdict(MATCH_PRESETS[preset]).items():
@@ -80,7 +118,7 @@ def test_match_settings_table_is_complete_and_right():
 
 
 def test_training_settings_table_is_complete_and_right():
-    shown = {row[0].strip("`"): row[1] for row in table("Knob")}
+    shown = {row[0].strip("`"): row[1] for row in table("docs/settings.md", "Knob")}
     for name, value in asdict(Settings()).items():
         if isinstance(value, bool):
             expected = "yes" if value else "no"
@@ -91,37 +129,51 @@ def test_training_settings_table_is_complete_and_right():
 
 
 def test_limits_table_is_complete_and_right():
-    shown = {row[0].strip("`"): row[1] for row in table("Limit")}
+    shown = {row[0].strip("`"): row[1] for row in table("docs/settings.md", "Limit")}
     assert shown == {name: str(value) for name, value in asdict(LIMITS).items()}
 
 
 def test_formats_table_is_complete_and_right():
-    shown = {row[0].strip("`"): bool(row[2]) for row in table("What")}
+    shown = {row[0].strip("`"): bool(row[2]) for row in table("docs/formats.md", "What")}
     assert shown == {name: bool(format.write) for name, format in FORMATS.items()}
 
 
-def test_file_tree_lists_what_is_there():
-    [tree] = [block for block in blocks("text") if block.startswith("engine/")]
-    listed = re.findall(r"^  (\S+) ", tree, flags=re.MULTILINE)
-    there = {
-        path.name + ("/" if path.is_dir() else "")
-        for path in (ROOT / "engine").iterdir()
-        if path.name not in ("__init__.py", "__pycache__")
-    }
-    assert set(listed) == there
-    top = re.findall(r"^(\S+/) ", tree, flags=re.MULTILINE)
-    assert all((ROOT / folder).is_dir() for folder in top)
+def test_every_method_is_explained():
+    text = read("docs/method.md")
+    assert [method.title for method in METHODS.values() if method.title not in text] == []
 
 
-def test_make_targets_that_are_named_exist():
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for name in ("README.md", "CONTRIBUTING.md"):
-        text = (ROOT / name).read_text(encoding="utf-8")
-        for target in re.findall(r"`?make ([a-z]+)[`\s#]", "\n".join(blocks("sh")) + text):
-            if target in ("app", "test", "check", "lint", "types", "format", "screenshots"):
-                assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+# ---- names and links ------------------------------------------------------------------------
 
 
-def test_links_to_files_lead_somewhere():
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
-        assert (ROOT / target).exists(), target
+def test_architecture_names_every_package_in_its_order():
+    diagram = blocks("docs/architecture.md", "text")[0]
+    engine = ROOT / "engine"
+    there = {path.parent.name for path in engine.glob("*/__init__.py")}
+    there |= {path.stem for path in engine.glob("*.py") if not path.stem.startswith("__")}
+    named = set(re.findall(r"\b[a-z_]+\b", diagram))
+    assert there - named == set()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_id)
+def test_files_that_are_named_exist(path):
+    text = path.read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:engine|ui|tests|bench|docs)/[\w/.-]+\.(?:py|md|toml))`", text):
+        assert (ROOT / name).exists() or "pipes" in name, f"{path.name} names {name}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_id)
+def test_links_to_files_lead_somewhere(path):
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_id)
+def test_make_targets_that_are_named_exist(path):
+    makefile = read("Makefile")
+    for target in re.findall(r"(?:`|^)make ([a-z]+)(?:`|\s+#)", path.read_text(), re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+def test_the_readme_fits_two_screens():
+    assert len(read("README.md").splitlines()) <= 100

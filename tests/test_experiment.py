@@ -7,15 +7,15 @@ import pytest
 import torch
 
 from engine import experiment
-from engine.device import set_threads
-from engine.dictionary import Dictionary, Phrase
-from engine.distant import dictionary_entities, label
+from engine.dictionaries.model import Dictionary, Phrase
 from engine.experiment import predict, prepare, probabilities, run, run_supervised, score
-from engine.priors import estimate_priors
-from engine.text import InputError
-from engine.tokenization import make_tokenized_document
-from engine.training_data import TrainingData, check_data, data_warnings
-from engine.transformer import Stopped
+from engine.labels.distant import dictionary_entities, label
+from engine.learning.training_data import TrainingData, check_data, data_warnings
+from engine.network.device import set_threads
+from engine.network.transformer import Stopped
+from engine.planning.priors import estimate_priors
+from engine.text.model import InputError
+from engine.text.tokenization import make_tokenized_document
 from tests.support.planted import LEARNING, SMALL, TYPES, Planted
 from tests.support.tiny_encoders import save_tiny_bert
 
@@ -189,7 +189,9 @@ def test_predict_gives_every_document_its_entities(planted, supervised):
 
 def test_predict_tells_its_share_and_stops_when_asked(supervised, monkeypatch):
     documents = [make_tokenized_document(f"d{i}", [["no", "signs"]]) for i in range(4)]
-    monkeypatch.setattr("engine.training_data._TOKENS_AT_ONCE", 4)  # two documents at a time
+    monkeypatch.setattr(
+        "engine.learning.training_data._TOKENS_AT_ONCE", 4
+    )  # two documents at a time
     shares = []
     entities = predict(supervised, documents, on_share=shares.append)
     assert shares == [0.5, 1.0]

@@ -1,7 +1,7 @@
 import pytest
 
 from engine import jobs
-from engine.export_choice import (
+from engine.export.choice import (
     DICTIONARY,
     GOLD,
     REVIEWED,
@@ -18,9 +18,9 @@ from engine.export_choice import (
     runs_with_entities,
     with_known,
 )
-from engine.files import SourceFile
-from engine.selection import Selection
-from engine.text import InputError
+from engine.export.selection import Selection
+from engine.files.source_files import SourceFile
+from engine.text.model import InputError
 from tests.support.finished_runs import end_job, finish_run, make_project, record_f1
 
 

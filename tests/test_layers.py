@@ -1,4 +1,8 @@
-"""Imports flow one way, so a reader can follow the data path file by file."""
+"""Imports go one way, and each package shows only its public names.
+
+A newcomer reads the engine package by package, in the order below. A package may use those before
+it, through their `__init__` alone. Inside a package, modules import each other by name.
+"""
 
 import ast
 import subprocess
@@ -10,129 +14,201 @@ import pytest
 ROOT = Path(__file__).parent.parent
 ENGINE = ROOT / "engine"
 UI = ROOT / "ui"
-ENGINE_ORDER = [
-    "settings", "moments", "garbage", "code_version", "text", "tokenization", "text_figures",
-    "files", "encoding",
-    "text_files", "archives", "delimited", "json_records", "formats", "folding", "dictionary",
-    "dictionary_editing", "dictionary_layouts", "dictionary_records", "dictionary_files", "audit",
-    "matching",
-    "resolution", "distant", "relabeling", "changes", "coverage", "phrase_tables", "candidates",
-    "corrections", "tice", "priors", "preflight", "run_card", "device", "vector_files", "vectors",
-    "word_shapes", "lexicon", "encoders", "subwords", "transformer", "pretrained", "context",
-    "batches", "features", "risk", "recurrence", "tagger", "training", "confidence", "decoding",
-    "metrics", "confidence_scores", "checking", "selection", "marks", "predictions", "pool",
-    "agreement", "bootstrap", "seen", "calibration", "judged", "streaming", "alignment",
-    "training_data", "progress", "experiment", "runs", "job_process", "comparison", "curve",
-    "speed", "project_connection", "project_migrations", "project_jobs",
-    "project_store", "decisions", "review",
-    "review_queue", "review_progress", "enrichment", "summaries",
-    "dictionary_writing", "verification", "corpus_cache", "dictionary_versions",
-    "project_files", "labels_cache", "project_text", "project_gold", "project", "project_labels",
-    "project_zip", "workspace", "reviewed", "job_requests", "job_store", "job_plan", "job_watch",
-    "job_reports", "job_results", "jobs", "export_choice", "console", "commands", "__main__",
+ORDER = [
+    "settings", "system", "text", "files", "formats", "dictionaries", "labels",
+    "scoring", "planning", "run_folder", "network", "learning", "experiment", "runs", "review",
+    "projects", "jobs", "export", "library", "cli", "__main__",
 ]  # fmt: skip
-TORCH_MODULES = {
-    "device", "encoders", "subwords", "pretrained", "context", "batches", "features", "risk",
-    "transformer", "tagger",
-    "recurrence", "training", "confidence", "training_data", "progress", "assembly", "experiment",
-    "runs", "prediction", "comparison", "curve",
-}  # fmt: skip
+# What the process of a job runs. It needs torch, so `engine.jobs` cannot offer its names.
+INNER_PACKAGES = ("engine.jobs.worker",)
+WITH_TORCH = ("network", "learning", "experiment", "runs", "jobs.worker")
 
-# `from package import name` names a module of these packages, or what their __init__ offers.
-PACKAGES = ("engine", "engine.formats", "ui", "ui.views")
 ENGINE_FILES = sorted(ENGINE.rglob("*.py"))
 UI_FILES = sorted(UI.rglob("*.py"))
-FORMAT_FILES = sorted((ENGINE / "formats").glob("*.py"))
-
-
-def layer(path):
-    """Name the layer of an engine file; a package such as formats is one layer."""
-    return path.relative_to(ENGINE).parts[0].removesuffix(".py")
-
-
-def imported_modules(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name}: write `from engine...`, not a relative import"
-            if node.module in PACKAGES:
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
-
-
-def roots(path):
-    return {module.split(".")[0] for module in imported_modules(path)}
-
-
-def engine_imports(path):
-    return {module for module in imported_modules(path) if module.split(".")[0] == "engine"}
-
-
-def engine_import_statements(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            first = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
-            if first.split(".")[0] == "engine":
-                yield node
+BENCH_FILES = sorted((ROOT / "bench").glob("*.py"))
+PACKAGES = sorted(path.parent for path in ENGINE.glob("*/__init__.py"))
 
 
 def file_id(path):
     return str(path.relative_to(ROOT))
 
 
-def test_every_engine_module_has_a_place_in_the_order():
-    placed = {*ENGINE_ORDER, "__init__"}
-    assert {layer(path) for path in ENGINE_FILES} - placed == set()
+def dotted(path):
+    """`engine/labels/matching.py` is engine.labels.matching; a package is its folder's name."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def layer(name):
+    """The place in ORDER that a dotted name of the engine belongs to; "" for `engine` itself."""
+    return (*name.split("."), "")[1]
+
+
+def home(name):
+    """The package whose fence a module stands behind: engine.labels, engine.jobs.worker, …"""
+    for inner in INNER_PACKAGES:
+        if name == inner or name.startswith(inner + "."):
+            return inner
+    return ".".join(name.split(".")[:2])
+
+
+def statements(path):
+    """All imports of a file as (module, name); name is None for `import module`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: write `from engine...`, not a relative import"
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def is_module(name):
+    path = ROOT / Path(*name.split("."))
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+
+
+def imports(path, package="engine"):
+    """Yield (module, name) of one package; a module imported by name is (that module, None)."""
+    for module, name in statements(path):
+        if module.split(".")[0] != package:
+            continue
+        if name is not None and is_module(f"{module}.{name}"):
+            yield f"{module}.{name}", None
+        else:
+            yield module, name
+
+
+def public_names(package):
+    tree = ast.parse((ROOT / Path(*package.split(".")) / "__init__.py").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+# ---- the engine -----------------------------------------------------------------------------
+
+
+def test_the_order_names_what_is_there_and_nothing_else():
+    there = {path.stem for path in ENGINE.glob("*.py")} | {path.name for path in PACKAGES}
+    assert there - {"__init__"} == set(ORDER)
+    for name in (*INNER_PACKAGES, *(f"engine.{name}" for name in WITH_TORCH)):
+        assert is_module(name), name
 
 
 @pytest.mark.parametrize("path", ENGINE_FILES, ids=file_id)
-def test_engine_module_imports_only_earlier_modules(path):
-    if path == ENGINE / "__init__.py":  # it gathers the public names of all of them
+def test_imports_go_downwards_only(path):
+    own = dotted(path)
+    if own == "engine":  # it gathers the names of the library
         return
-    place = ENGINE_ORDER.index(layer(path))
-    own_package = {layer(path)} if path.parent != ENGINE else set()
-    allowed = {*ENGINE_ORDER[:place], *own_package}
-    # A bare `import engine` has no second part: it is as late as the whole package.
-    assert {(*module.split("."), "")[1] for module in engine_imports(path)} - allowed == set()
+    place = ORDER.index(layer(own))
+    later = {
+        module
+        for module, _ in imports(path)
+        if layer(module) != layer(own)
+        and (layer(module) == "" or ORDER.index(layer(module)) > place)
+    }
+    assert later == set()
 
 
-@pytest.mark.parametrize("path", sorted((ENGINE / "commands").glob("work*.py")), ids=file_id)
-def test_what_a_job_runs_imports_no_other_command(path):
-    used = {module for module in engine_imports(path) if module.startswith("engine.commands.")}
-    assert {module for module in used if not module.startswith("engine.commands.work_")} == set()
+@pytest.mark.parametrize("path", ENGINE_FILES + UI_FILES + BENCH_FILES, ids=file_id)
+def test_nothing_reaches_past_the_init_of_another_package(path):
+    own = home(dotted(path)) if path in ENGINE_FILES else None
+    past = []
+    for module, name in imports(path):
+        there = home(module)
+        if there == own or module == "engine" or not (ROOT / Path(*there.split("."))).is_dir():
+            continue
+        if module != there or (name is not None and name not in public_names(there)):
+            past.append(f"{module}.{name}" if name else module)
+    assert past == []
 
 
-@pytest.mark.parametrize("path", FORMAT_FILES, ids=file_id)
-def test_formats_import_each_other_as_modules_and_not_their_package(path):
-    members = {f"engine.formats.{file.stem}" for file in FORMAT_FILES}
-    used = {module for module in engine_imports(path) if module.startswith("engine.formats")}
-    # `from engine.formats.x import y` is the module x; anything else asks the package's __init__.
-    assert used - (members - {"engine.formats.__init__"}) == set()
+@pytest.mark.parametrize("path", ENGINE_FILES, ids=file_id)
+def test_modules_of_one_package_import_each_other_by_name(path):
+    own = home(dotted(path))
+    if path.name == "__init__.py":
+        return
+    assert [name for module, name in imports(path) if module == own and name] == []
+
+
+def package_graph(package):
+    graph = {}
+    for path in sorted(package.rglob("*.py")):
+        if path.name != "__init__.py":
+            graph[dotted(path)] = {module for module, _ in imports(path)}
+    return {name: used & graph.keys() for name, used in graph.items()}
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=file_id)
+def test_no_modules_of_a_package_import_each_other_in_a_circle(package):
+    left = package_graph(package)
+    while free := [name for name, used in left.items() if not used & left.keys()]:
+        for name in free:
+            del left[name]
+    assert left == {}
+
+
+@pytest.mark.parametrize("path", [p / "__init__.py" for p in PACKAGES], ids=file_id)
+def test_a_package_offers_what_its_modules_define(path):
+    offered = {name for _, name in imports(path) if name}
+    assert public_names(dotted(path)) == offered
+    for module, name in imports(path):
+        source = (ROOT / Path(*module.split("."))).with_suffix(".py").read_text(encoding="utf-8")
+        defined = {
+            target.id
+            for node in ast.parse(source).body
+            for part in ast.walk(node)
+            for target in [part]
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        } | {node.name for node in ast.parse(source).body if hasattr(node, "name")}
+        assert name in defined, f"{module} does not define {name}"
 
 
 @pytest.mark.parametrize("path", ENGINE_FILES, ids=file_id)
 def test_engine_never_imports_the_ui(path):
-    assert roots(path) & {"ui", "streamlit"} == set()
+    assert {module.split(".")[0] for module, _ in statements(path)} & {"ui", "streamlit"} == set()
+
+
+# ---- torch ----------------------------------------------------------------------------------
+
+
+def learns(path):
+    name = dotted(path).removeprefix("engine.")
+    return any(name == part or name.startswith(part + ".") for part in WITH_TORCH)
 
 
 @pytest.mark.parametrize("path", ENGINE_FILES + UI_FILES, ids=file_id)
 def test_torch_is_imported_only_where_learning_happens(path):
-    learns = path in ENGINE_FILES and layer(path) in TORCH_MODULES
-    assert learns or "torch" not in roots(path)
-
-
-@pytest.mark.parametrize("path", UI_FILES, ids=file_id)
-def test_ui_uses_only_public_names_of_the_engine(path):
-    names = [alias.name for node in engine_import_statements(path) for alias in node.names]
-    assert [name for name in names if name.startswith("_") or "._" in name] == []
+    if path in ENGINE_FILES and learns(path):
+        return
+    assert "torch" not in {module.split(".")[0] for module, _ in statements(path)}
 
 
 def test_torch_stays_out_of_what_the_ui_imports():
-    lines = {ast.unparse(node) for path in UI_FILES for node in engine_import_statements(path)}
+    lines = {f"import {module}" for path in UI_FILES for module, _ in imports(path)}
     script = "\n".join(
-        ["import sys", "import engine", *sorted(lines), "assert 'torch' not in sys.modules"]
+        ["import sys", "import glossa", *sorted(lines), "assert 'torch' not in sys.modules"]
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+# ---- the app --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", UI_FILES, ids=file_id)
+def test_a_page_does_not_use_the_modules_of_another_page(path):
+    own = path.relative_to(UI).parts
+    others = {
+        module
+        for module, _ in imports(path, "ui")
+        if module.startswith("ui.views.") and own[0] == "views" and module.split(".")[2] != own[1]
+    }
+    assert others == set()
+
+
+@pytest.mark.parametrize("path", UI_FILES, ids=file_id)
+def test_parts_and_charts_do_not_know_the_pages(path):
+    if path.relative_to(UI).parts[0] in ("parts", "charts", "state"):
+        assert not [m for m, _ in imports(path, "ui") if m.startswith("ui.views")]

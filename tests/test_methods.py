@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from engine.methods import METHODS, title_of
+from engine.planning.methods import METHODS, title_of
 from engine.settings import BASELINES, Settings
 from engine.settings import METHODS as OFFERED_FIRST
-from ui.palette import METHOD_COLORS, METHOD_DASHES
-from ui.parts import METHOD_NAMES
+from ui.charts.palette import METHOD_COLORS, METHOD_DASHES
+from ui.parts.elements import METHOD_NAMES
 
 
 def test_every_method_that_settings_accept_has_a_record_and_no_other():
@@ -67,5 +67,5 @@ def test_what_is_no_method_goes_by_its_name():
 
 
 def test_records_need_no_torch():
-    script = "import sys, engine.methods; assert 'torch' not in sys.modules"
+    script = "import sys, engine.planning.methods; assert 'torch' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

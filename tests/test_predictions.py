@@ -4,9 +4,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
-from engine.marks import marks_of_entities
-from engine.predictions import read_entities, read_marks, write_predictions
-from engine.text import Entity, InputError
+from engine.run_folder.predictions import read_entities, read_marks, write_predictions
+from engine.scoring.marks import marks_of_entities
+from engine.text.model import Entity, InputError
 from tests.support.corpora import corpora
 
 FIRST = Entity(

@@ -2,16 +2,16 @@
 
 import pytest
 
-from engine import project_labels
-from engine.dictionary import Dictionary, Phrase
-from engine.dictionary_editing import PhraseRow, find_phrases
-from engine.distant import label
-from engine.files import SourceFile
-from engine.labels_cache import labels_path
-from engine.project import Project
-from engine.project_labels import EarlierLabels, labels_of
-from engine.text import InputError
-from engine.workspace import create_project
+from engine.dictionaries.editing import PhraseRow, find_phrases
+from engine.dictionaries.model import Dictionary, Phrase
+from engine.files.source_files import SourceFile
+from engine.labels.distant import label
+from engine.projects import labels as project_labels
+from engine.projects.caches.labels import labels_path
+from engine.projects.labels import EarlierLabels, labels_of
+from engine.projects.project import Project
+from engine.projects.workspace import create_project
+from engine.text.model import InputError
 from tests.support.labelings import assert_same
 
 NOTES = SourceFile("notes.txt", b"A fever and a Rash.\n\nNo rash, but a cold and fever.\n")
@@ -70,7 +70,7 @@ def test_what_is_saved_while_dictionaries_are_joined_stays(project, monkeypatch)
         project.save_dictionaries([*held, *others], "Elsewhere")
         return [*held, *new]
 
-    monkeypatch.setattr("engine.dictionary_versions.join", meanwhile)
+    monkeypatch.setattr("engine.projects.versions.join", meanwhile)
     project.join_dictionaries(MORE)
     assert project.dictionaries() == [*before, *others, *MORE]
 

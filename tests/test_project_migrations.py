@@ -10,20 +10,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import jobs, project_migrations
-from engine.commands.work import do_job
-from engine.device import set_threads
+from engine import jobs
 from engine.experiment import predict_documents
-from engine.files import SourceFile
-from engine.formats import FORMATS
-from engine.project import Project
-from engine.project_connection import DATABASE
-from engine.project_migrations import SCHEMA_VERSION, TABLES
-from engine.run_card import PREDICTIONS, read_card
-from engine.runs import load_run
+from engine.files.source_files import SourceFile
+from engine.formats.catalog import FORMATS
+from engine.jobs.worker.process import do_job
+from engine.network.device import set_threads
+from engine.projects import migrations as project_migrations
+from engine.projects.connection import DATABASE
+from engine.projects.migrations import SCHEMA_VERSION, TABLES
+from engine.projects.project import Project
+from engine.projects.workspace import (
+    create_project,
+    import_project_zip,
+    list_projects,
+    open_project,
+)
+from engine.run_folder.card import PREDICTIONS, read_card
+from engine.runs.saved import load_run
 from engine.settings import ReadOptions
-from engine.text import InputError
-from engine.workspace import create_project, import_project_zip, list_projects, open_project
+from engine.text.model import InputError
 
 DATA = Path(__file__).parent / "data"
 STORED = DATA / "project-v1.zip"

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.run_card import (
+from engine.run_folder.card import (
     Checkpoint,
     checkpoint_path,
     checkpoints,
@@ -18,7 +18,7 @@ from engine.run_card import (
     tagger_checkpoint,
     write_card,
 )
-from engine.text import InputError
+from engine.text.model import InputError
 from tests.support.finished_runs import make_card
 
 ROOT = Path(__file__).parent.parent

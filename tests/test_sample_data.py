@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.alignment import align, gold_of
-from engine.checking import judgements_from_gold, kept_matches, noisy_phrases
-from engine.coverage import phrase_usage
-from engine.dictionary_editing import mute
-from engine.dictionary_files import read_dictionaries
-from engine.distant import conflicts, dictionary_entities, label
-from engine.files import read_source
-from engine.formats import read_corpus
-from engine.metrics import evaluate_documents
-from engine.text import spans_from_entities
+from engine.dictionaries.editing import mute
+from engine.dictionaries.reading import read_dictionaries
+from engine.files.source_files import read_source
+from engine.formats.alignment import align, gold_of
+from engine.formats.reading import read_corpus
+from engine.labels.coverage import phrase_usage
+from engine.labels.distant import conflicts, dictionary_entities, label
+from engine.scoring.checking import judgements_from_gold, kept_matches, noisy_phrases
+from engine.scoring.metrics import evaluate_documents
+from engine.text.model import spans_from_entities
 
 SAMPLE = Path(__file__).parent.parent / "sample_data"
 TYPES = {"Chemical", "Disease"}

@@ -11,24 +11,23 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # Streamlit add
 
 import streamlit as st
 
-from engine import InputError
-from engine.project import Project
-from ui import garbage, parts, sidebar
-from ui.highlight import STYLE
-from ui.page_style import PAGE_STYLE
+from engine.projects import Project
+from engine.text import InputError
+from ui.parts import elements as parts
+from ui.parts import garbage, sidebar
+from ui.parts.highlight import STYLE
+from ui.parts.page_style import PAGE_STYLE
 from ui.state import current
-from ui.views import (
-    compare,
-    curves,
-    dictionaries,
-    export,
-    home,
-    labels,
-    predict,
-    review,
-    text,
-    train,
-)
+from ui.views.compare import page as compare
+from ui.views.curves import page as curves
+from ui.views.dictionaries import page as dictionaries
+from ui.views.export import page as export
+from ui.views.home import page as home
+from ui.views.labels import page as labels
+from ui.views.predict import page as predict
+from ui.views.review import page as review
+from ui.views.text import page as text
+from ui.views.train import page as train
 
 ICON = (
     '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1f5f8b"/>'

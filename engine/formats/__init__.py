@@ -1,21 +1,44 @@
-"""Read files into a corpus and write a corpus to files; one small module per format.
+"""Read a corpus from files and write it back: one small module per format."""
 
-To add a format: a module with `read`, `write` and `FORMAT`, a line in `catalog`, a round-trip test.
-"""
-
+from engine.formats.alignment import Aligned, align, gold_of
+from engine.formats.benchmark import Columns, read_columns
 from engine.formats.catalog import FORMATS
-from engine.formats.contract import Format, WriteOptions, WriteReport
-from engine.formats.detection import column_names, detect_format
-from engine.formats.reading import read_corpus
-from engine.formats.writing import write_corpus
+from engine.formats.contract import Format, Overview, Pairs, WriteOptions, WriteReport
+from engine.formats.detection import column_names
+from engine.formats.ids import unique_ids
+from engine.formats.label_studio import view_config
+from engine.formats.pairing import pair_files
+from engine.formats.reading import join_corpora, read_corpus, with_id
+from engine.formats.streaming import DocumentStream, open_stream
+from engine.formats.tagging import written_token
+from engine.formats.text_table import read_guarded_table, row_writer
+from engine.formats.writing import writable_format, write_corpus, write_documents
 
 __all__ = [
+    "Aligned",
+    "Columns",
+    "DocumentStream",
     "FORMATS",
     "Format",
+    "Overview",
+    "Pairs",
     "WriteOptions",
     "WriteReport",
+    "align",
     "column_names",
-    "detect_format",
+    "gold_of",
+    "join_corpora",
+    "open_stream",
+    "pair_files",
+    "read_columns",
     "read_corpus",
+    "read_guarded_table",
+    "row_writer",
+    "unique_ids",
+    "view_config",
+    "with_id",
+    "writable_format",
     "write_corpus",
+    "write_documents",
+    "written_token",
 ]

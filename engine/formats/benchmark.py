@@ -6,7 +6,7 @@ from typing import IO
 
 import numpy as np
 
-from engine.files import Source
+from engine.files import Source, Text, open_text
 from engine.formats.contract import Format, Overview, Pairs, WriteOptions, WriteReport, whole_writer
 from engine.formats.tagging import (
     ColumnCounts,
@@ -24,12 +24,11 @@ from engine.text import (
     InputError,
     classes_from_spans,
     entities_from_spans,
+    make_tokenized_document,
     spans_from_classes,
     spans_from_tags,
     tags_from_spans,
 )
-from engine.text_files import Text, open_text
-from engine.tokenization import make_tokenized_document
 
 _LARGEST_CLASS = 999
 _WRITTEN = ("gold", "dictionary")  # the methods in the two columns

@@ -11,9 +11,7 @@ from pathlib import PurePosixPath
 from typing import IO
 from urllib.parse import quote, unquote
 
-from engine.archives import unzip
-from engine.encoding import Decoded, decode
-from engine.files import Source, SourceFile, read_whole
+from engine.files import Decoded, Source, SourceFile, decode, read_whole, unzip
 from engine.formats.contract import (
     Format,
     Overview,
@@ -29,8 +27,7 @@ from engine.formats.pairing import pair_files
 from engine.formats.plain_text import parse_lines, split_lines
 from engine.formats.tagging import written_name
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity, FileReport, InputError
-from engine.tokenization import make_document
+from engine.text import Corpus, Document, Entity, FileReport, InputError, make_document
 
 _ENTITY_LINE = re.compile(r"T\S*\t(\S+) (\d{1,15} \d{1,15}(?:;\d{1,15} \d{1,15})*)\t(.*)")
 _FRAGMENT = re.compile(r"[^\r\n]*[^\s][^\r\n]*")  # the text between line breaks, if not blank

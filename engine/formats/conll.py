@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, NamedTuple
 
+from engine.files import Text
 from engine.formats.contract import (
     Format,
     Overview,
@@ -34,11 +35,10 @@ from engine.text import (
     FileReport,
     InputError,
     entities_from_spans,
+    make_tokenized_document,
     spans_from_tags,
     tags_from_spans,
 )
-from engine.text_files import Text
-from engine.tokenization import make_tokenized_document
 
 _DOC_ID = re.compile(r"# (?:doc_id|newdoc id) = (.*)", re.DOTALL)
 # "# sent_id = 4" is a comment; "# O" is the token "#".

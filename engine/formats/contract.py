@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import IO
 
-from engine.files import Source
+from engine.files import Source, Text, open_text
 from engine.formats.drafts import Reading, read_drafts
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity
-from engine.text_files import Text, open_text
 
 
 @dataclass(frozen=True, slots=True)

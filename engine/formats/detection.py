@@ -7,13 +7,22 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, TypeGuard
 
-from engine.delimited import file_delimiter
-from engine.encoding import decode
-from engine.files import TEXT_EXTENSIONS, Source, SourceFile, read_head, read_whole
+from engine.files import (
+    NEWLINE,
+    TEXT_EXTENSIONS,
+    Source,
+    SourceFile,
+    Text,
+    decode,
+    file_delimiter,
+    open_text,
+    read_head,
+    read_whole,
+    text_of,
+)
 from engine.formats.pairing import extension, stem
 from engine.settings import ReadOptions
 from engine.text import InputError
-from engine.text_files import NEWLINE, Text, open_text, text_of
 
 _HEAD_BYTES = 200_000
 _PUBTATOR_LINE = re.compile(r"[^|\t\n]+\|[ta]\|")

@@ -2,18 +2,12 @@
 
 from typing import Any
 
+from engine.files import Text
 from engine.formats.contract import Format, whole_reader, whole_writer
 from engine.formats.ids import as_object, find_id, find_text
-from engine.formats.json_spans import (
-    Content,
-    JsonReading,
-    line_writer,
-    read_spans,
-    span_list,
-)
+from engine.formats.json_spans import Content, JsonReading, line_writer, read_spans, span_list
 from engine.settings import ReadOptions
 from engine.text import Document, Entity
-from engine.text_files import Text
 
 _NAME = "doccano"
 _SPAN_KEYS = ("label", "labels", "entities")  # the names in its different versions

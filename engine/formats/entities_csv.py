@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import IO
 
-from engine.delimited import find_column
-from engine.files import Source
+from engine.files import Source, find_column
 from engine.formats.contract import (
     Format,
     Overview,

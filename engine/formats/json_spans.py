@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
+from engine.files import Record, RecordReading, Text
 from engine.formats.contract import EachWriter, Overview, Pairs, WriteOptions, WriteReport, surface
 from engine.formats.drafts import Draft, Faults, Totals
 from engine.formats.ids import as_object, quoted
-from engine.json_records import Record, RecordReading
 from engine.settings import LIMITS, ReadOptions
-from engine.text import Document, Entity, FileReport, InputError
-from engine.text_files import Text
-from engine.tokenization import make_document
+from engine.text import Document, Entity, FileReport, InputError, make_document
 
 # Fields of an entity besides offsets, type and score; a phrase is called a term in our files.
 _PROVENANCE = ("method", "source", "matched_phrase", "canonical_id", "run_id", "review_status")

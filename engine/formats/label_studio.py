@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import IO, Any
 from xml.sax.saxutils import quoteattr
 
+from engine.files import Text
 from engine.formats.contract import (
     Format,
     Overview,
@@ -28,7 +29,6 @@ from engine.formats.json_spans import (
 )
 from engine.settings import ReadOptions
 from engine.text import Document, Entity, InputError
-from engine.text_files import Text
 
 _NAME = "label_studio"
 _SEVERAL = "tasks have several annotations: the ground truth, else the first, was taken"

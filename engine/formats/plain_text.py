@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TypeVar
 
+from engine.files import ANY_END, Text
 from engine.formats.contract import Format, whole_reader
 from engine.formats.drafts import Draft, Faults, Totals
 from engine.settings import ReadOptions
-from engine.text import FileReport, InputError
-from engine.text_files import ANY_END, Text
-from engine.tokenization import make_document
+from engine.text import FileReport, InputError, make_document
 
 # Not splitlines(): here U+2028, form feeds and the like are characters of the text.
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from functools import partial
 from typing import IO, Any
 
+from engine.files import Text
 from engine.formats.contract import (
     Format,
     Overview,
@@ -24,9 +25,7 @@ from engine.formats.json_spans import (
     span_record,
 )
 from engine.settings import ReadOptions
-from engine.text import Document, Entity, InputError, Sentence
-from engine.text_files import Text
-from engine.tokenization import make_document, split_sentences
+from engine.text import Document, Entity, InputError, Sentence, make_document, split_sentences
 
 _NAME = "prodigy"
 _Bounds = tuple[int, int]  # where a token begins and ends in the document

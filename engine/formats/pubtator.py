@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import IO
 
+from engine.files import Text
 from engine.formats.contract import (
     Format,
     Overview,
@@ -22,9 +23,7 @@ from engine.formats.entities_csv import whole_number
 from engine.formats.ids import written_ids
 from engine.formats.plain_text import parse_lines, plain_lines, split_lines
 from engine.settings import ReadOptions
-from engine.text import Document, Entity, FileReport, InputError
-from engine.text_files import Text
-from engine.tokenization import make_document
+from engine.text import Document, Entity, FileReport, InputError, make_document
 
 _TEXT_LINE = re.compile(r"([^|\t]*)\|([ta])\|(.*)", re.DOTALL)
 _BREAK = re.compile(r"[\r\n\t]")  # a line break ends a line, a tab a column

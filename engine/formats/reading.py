@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from engine.archives import packed_members, unzip
-from engine.files import Source, SourceFile, is_zip
+from engine.files import Source, SourceFile, is_zip, packed_members, unzip
 from engine.formats import brat
 from engine.formats.catalog import FORMATS
 from engine.formats.detection import detect_format

@@ -4,19 +4,12 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
+from engine.files import Record, Text
 from engine.formats.contract import Format, whole_reader, whole_writer
 from engine.formats.ids import find_id, quoted
-from engine.formats.json_spans import (
-    Content,
-    JsonReading,
-    line_writer,
-    read_spans,
-    span_list,
-)
-from engine.json_records import Record
+from engine.formats.json_spans import Content, JsonReading, line_writer, read_spans, span_list
 from engine.settings import ReadOptions
 from engine.text import Document, Entity, InputError
-from engine.text_files import Text
 
 _NAME = "spacy"
 

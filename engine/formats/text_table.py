@@ -8,15 +8,21 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import IO
 
-from engine.delimited import Row, Table, TableReading, find_column, find_delimiter
-from engine.files import Source
+from engine.files import (
+    Row,
+    Source,
+    Table,
+    TableReading,
+    Text,
+    find_column,
+    find_delimiter,
+    open_text,
+)
 from engine.formats.contract import Format, WriteOptions, whole_reader
 from engine.formats.drafts import Draft, Totals
 from engine.formats.plain_text import plain_lines
 from engine.settings import ReadOptions
-from engine.text import FileReport, InputError
-from engine.text_files import Text, open_text
-from engine.tokenization import make_document
+from engine.text import FileReport, InputError, make_document
 
 TEXT_COLUMNS = ("text", "sentence", "body", "abstract", "content", "document", "note")
 ID_COLUMNS = ("doc_id", "id", "docid", "document_id", "pmid")

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import IO, NamedTuple
 
-from engine.delimited import find_column
+from engine.files import Text, find_column
 from engine.formats.contract import (
     Format,
     Overview,
@@ -33,7 +33,6 @@ from engine.text import (
     spans_from_tags,
     tags_from_spans,
 )
-from engine.text_files import Text
 
 _COLUMNS = ("doc_id", "sent_id", "token_id", "token", "start", "end")
 _NEEDED = ("doc_id", "sent_id", "token", "start", "end")

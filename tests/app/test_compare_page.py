@@ -2,14 +2,15 @@ import json
 
 import pytest
 
-from engine import InputError, jobs
-from engine.files import SourceFile
-from engine.workspace import create_project
+from engine import jobs
+from engine.files.source_files import SourceFile
+from engine.projects.workspace import create_project
+from engine.text.model import InputError
 from tests.support.finished_runs import FOUND, TEXT, finish_run, make_project
 from tests.support.pages import caption_text as captions
 from tests.support.pages import checked, html, open_page
 from ui.state import corpus
-from ui.views.compare import NO_GOLD
+from ui.views.compare.page import NO_GOLD
 
 # "He had gout and chronic kidney disease. Lead was found. Nothing else."
 GOLD = (

@@ -1,12 +1,12 @@
 import pytest
 
 from engine import jobs
-from engine.files import SourceFile
-from engine.job_reports import open_report
-from engine.workspace import create_project
+from engine.files.source_files import SourceFile
+from engine.jobs.reports import open_report
+from engine.projects.workspace import create_project
 from tests.support.finished_runs import end_job, make_project
 from tests.support.pages import checked, html, open_page
-from ui.views.curves_result import NO_GOLD
+from ui.views.curves.result import NO_GOLD
 
 REQUEST = jobs.CurveRequest(
     fractions=(50, 100), methods=("conf_mpu", "mpu"), seeds=(0, 1), preset="quick"

@@ -1,9 +1,9 @@
 import pytest
 
-from engine import SourceFile
-from engine.workspace import create_project
+from engine.files.source_files import SourceFile
+from engine.projects.workspace import create_project
 from tests.support.pages import checked, figures, open_page, plain, press, table, upload
-from ui.views import dictionary_changes
+from ui.views.dictionaries import changes as dictionary_changes
 
 TEXT = b"He had gout, then Gout.\nLead pipes lead to lead poisoning.\nA cold and nothing else.\n"
 DISEASE = ("Disease.txt", b"gout\ncold\nlead poisoning\ngout\n", "text/plain")

@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from engine import FORMATS, Phrase, WriteOptions, jobs
-from engine.__main__ import main
-from engine.export_choice import DICTIONARY, GOLD, REVIEWED, RUN, ExportChoice
-from engine.files import SourceFile
-from engine.workspace import create_project, import_project_zip
+from engine import jobs
+from engine.cli.main import main
+from engine.dictionaries.model import Phrase
+from engine.export.choice import DICTIONARY, GOLD, REVIEWED, RUN, ExportChoice
+from engine.files.source_files import SourceFile
+from engine.formats.catalog import FORMATS
+from engine.formats.contract import WriteOptions
+from engine.projects.workspace import create_project, import_project_zip
 from tests.support.finished_runs import TEXT, end_job, finish_run, make_project, record_f1
 from tests.support.pages import captions, checked, open_page
-from ui.state import downloads, export
+from ui.views.export import downloads
+from ui.views.export import state as export
 
 GOLD_CSV = b"doc_id,start,end,text,label\nnotes,7,11,gout,Disease\n"
 WRITABLE = [name for name, format in FORMATS.items() if format.write]
@@ -261,7 +265,7 @@ def test_page_works_without_a_run():
 
 
 def test_a_file_that_would_be_wrong_is_not_handed_out(project, run, monkeypatch):
-    from engine.verification import Verification
+    from engine.export.verification import Verification
 
     monkeypatch.setattr(export, "verify", lambda *of: Verification(0, problem="line 2 is wrong"))
     page = open_page("export", project.id).run()

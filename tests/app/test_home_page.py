@@ -2,9 +2,9 @@ import zipfile
 
 import pytest
 
-from engine.workspace import create_project, list_projects, open_project, write_project_zip
+from engine.projects.workspace import create_project, list_projects, open_project, write_project_zip
 from tests.support.pages import checked, open_page
-from ui.views import home
+from ui.views.home import page as home
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-import engine
+from engine.dictionaries.model import Dictionary, Phrase
 from tests.support.finished_runs import make_project
 from tests.support.labelings import assert_same
 from tests.support.pages import open_page
@@ -24,7 +24,7 @@ def no_labeling(project, monkeypatch):
         raise AssertionError("labeled again")
 
     assert not open_page("labels", project.id).run().exception
-    monkeypatch.setattr(engine.project_labels, "label", never)
+    monkeypatch.setattr(engine.projects.labels, "label", never)
 
 
 def opened(project):
@@ -35,7 +35,7 @@ def opened(project):
 
 
 def labeled(project):
-    return engine.distant.label(
+    return engine.labels.distant.label(
         project.corpus().documents, project.dictionaries(), project.match_preset()
     )
 
@@ -64,7 +64,5 @@ def test_other_changes_label_again(project):
 
 def test_labels_of_a_project_that_was_made_anew_are_its_own(project):
     opened(project)
-    project.save_dictionaries(
-        [engine.Dictionary("d", (engine.Phrase("kidney", "Organ"),))], "another"
-    )
+    project.save_dictionaries([Dictionary("d", (Phrase("kidney", "Organ"),))], "another")
     assert_same(state.labels(project), labeled(project))

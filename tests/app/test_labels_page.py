@@ -2,13 +2,14 @@ import re
 
 import pytest
 
-from engine import InputError, SourceFile
-from engine.workspace import create_project, sample_project
+from engine.files.source_files import SourceFile
+from engine.projects.workspace import create_project, sample_project
+from engine.text.model import InputError
 from tests.support.finished_runs import make_project
 from tests.support.pages import captions, checked, figures, open_page, progress, table
 from tests.support.pages import html as texts
 from ui.state import labels as state
-from ui.views import labels_coverage
+from ui.views.labels import coverage as labels_coverage
 
 TEXT = b"He had gout. Lead was found. Nothing else.\n"
 TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases")

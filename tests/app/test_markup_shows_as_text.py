@@ -10,16 +10,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import jobs
-from engine.export_choice import DICTIONARY, RUN, ExportChoice
-from engine.files import SourceFile
-from engine.predictions import write_predictions
-from engine.run_card import PREDICTIONS
-from engine.text import Entity
-from engine.workspace import create_project
+from engine.export.choice import DICTIONARY, RUN, ExportChoice
+from engine.files.source_files import SourceFile
+from engine.projects.workspace import create_project
+from engine.run_folder.card import PREDICTIONS
+from engine.run_folder.predictions import write_predictions
+from engine.text.model import Entity
 from tests.support.finished_runs import end_job, finish_run
 from tests.support.pages import open_page
 from tests.support.waiting import LIMIT
-from ui.state import downloads, export
+from ui.views.export import downloads
+from ui.views.export import state as export
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -3,14 +3,15 @@ import io
 
 import pytest
 
-from engine import WriteOptions, jobs
-from engine.predictions import write_predictions
-from engine.run_card import PREDICTIONS
-from engine.text import Entity
+from engine import jobs
+from engine.formats.contract import WriteOptions
+from engine.run_folder.card import PREDICTIONS
+from engine.run_folder.predictions import write_predictions
+from engine.text.model import Entity
 from tests.support.finished_runs import end_job, finish_run, make_project
 from tests.support.pages import checked, open_page
 from tests.support.pages import html as texts
-from ui.state import prediction
+from ui.views.predict import state as prediction
 
 TEXT = "She had gout. Zofran helped.\n"
 

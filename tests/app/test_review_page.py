@@ -1,11 +1,13 @@
 import pytest
 
-from engine import InputError, Project, jobs
-from engine.dictionary import Phrase
-from engine.workspace import create_project
+from engine import jobs
+from engine.dictionaries.model import Phrase
+from engine.projects.project import Project
+from engine.projects.workspace import create_project
+from engine.text.model import InputError
 from tests.support.finished_runs import FOUND, finish_run, make_project
 from tests.support.pages import checked, open_page, progress
-from ui.state import review as state
+from ui.views.review import state as state
 
 
 @pytest.fixture

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from engine import InputError, jobs
-from engine.job_store import Job
-from engine.workspace import create_project
+from engine import jobs
+from engine.jobs.rows import Job
+from engine.projects.workspace import create_project
+from engine.text.model import InputError
 from tests.support.pages import open_page
-from ui import sidebar
-from ui.views import text
+from ui.parts import sidebar
+from ui.views.text import page as text
 
 CONFIG = tomllib.loads(
     (Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text(encoding="utf-8")

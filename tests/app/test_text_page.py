@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from engine import SourceFile, tokenization
-from engine.workspace import create_project
+from engine.files.source_files import SourceFile
+from engine.projects.workspace import create_project
+from engine.text import tokenization
 from tests.support.pages import checked, figures, open_page, plain, press, table, upload
 
 NOTES = ("notes.txt", b"He had gout.\nLead was found.\nNothing else.\n", "text/plain")

@@ -4,20 +4,24 @@ import shlex
 
 import pytest
 
-from engine import InputError, SourceFile, jobs
-from engine.__main__ import make_parser
-from engine.job_reports import Report
-from engine.job_store import writing_jobs
-from engine.workspace import create_project, sample_project
+from engine import jobs
+from engine.cli.main import make_parser
+from engine.files.source_files import SourceFile
+from engine.jobs.reports import Report
+from engine.jobs.rows import writing_jobs
+from engine.projects.workspace import create_project, sample_project
+from engine.text.model import InputError
 from tests.support.finished_runs import end_job, make_project
 from tests.support.pages import caption_text as captions
 from tests.support.pages import checked, open_page, progress, table
 from tests.support.pages import html as texts
 from tests.support.small_project import PRIORS, make_small_project, tiny_request
 from tests.support.waiting import wait_until
-from ui import sidebar
-from ui.state import training as state
-from ui.views import train, train_form, train_live
+from ui.parts import sidebar
+from ui.views.train import form as train_form
+from ui.views.train import live as train_live
+from ui.views.train import page as train
+from ui.views.train import state as state
 
 EPOCH = {"risk": 0.5, "positive": 0.3, "negative": 0.2, "bounded": 0.1, "seconds": 2.0}
 

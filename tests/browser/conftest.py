@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from engine import jobs
-from engine.job_requests import TrainRequest
-from engine.project import Project
-from engine.workspace import create_project, list_projects, open_project
+from engine.jobs.requests import TrainRequest
+from engine.projects.project import Project
+from engine.projects.workspace import create_project, list_projects, open_project
 from tests.browser import journey
 from tests.browser.get_browser import browser_path
 from tests.browser.server import Server, running_server

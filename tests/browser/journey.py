@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.files import read_source
-from engine.project import Project
+from engine.files.source_files import read_source
+from engine.projects.project import Project
 from tests.browser.server import ROOT
 from tests.support.waiting import LIMIT
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from engine import jobs
-from engine.files import SourceFile
-from engine.job_requests import CurveRequest, PredictRequest, TrainRequest
-from engine.project import Project
-from engine.workspace import sample_project
+from engine.files.source_files import SourceFile
+from engine.jobs.requests import CurveRequest, PredictRequest, TrainRequest
+from engine.projects.project import Project
+from engine.projects.workspace import sample_project
 from tests.browser import journey
 from tests.browser.conftest import running_browser
 from tests.browser.server import ROOT, Server

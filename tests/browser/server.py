@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine import jobs
-from engine.workspace import list_projects, open_project
+from engine.projects.workspace import list_projects, open_project
 from tests.support.waiting import LIMIT, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from engine.workspace import open_project
+from engine.projects.workspace import open_project
 from tests.browser.steps import HOME, follow, main, open_tab, press, see_page, settle, upload
 from tests.support.finished_runs import finish_run
 

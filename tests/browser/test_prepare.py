@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from engine.workspace import open_project
+from engine.projects.workspace import open_project
 from tests.browser import journey
 from tests.browser.steps import (
     HOME,

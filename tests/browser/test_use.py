@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from engine import jobs
-from engine.workspace import list_projects
+from engine.projects.workspace import list_projects
 from tests.browser import journey
 from tests.browser.steps import (
     choose_row,

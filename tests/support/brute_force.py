@@ -1,6 +1,6 @@
 """A slow matcher, written from the rules alone, to check the fast one against."""
 
-from engine.folding import fold
+from engine.dictionaries.folding import fold
 from engine.settings import MatchOptions
 
 

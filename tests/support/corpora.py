@@ -3,8 +3,8 @@
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from engine.text import Corpus, Document, Entity, Span
-from engine.tokenization import make_document, make_tokenized_document
+from engine.text.model import Corpus, Document, Entity, Span
+from engine.text.tokenization import make_document, make_tokenized_document
 
 IDS = ("d1", "12", "note 7", "ünï-😀", 'say "x"', "a,b;c")
 PLAIN_TYPES = ("Disease", "Chemical", "LOC")

@@ -4,15 +4,15 @@ import json
 from collections.abc import Mapping, Sequence
 
 from engine import jobs
-from engine.files import SourceFile
-from engine.job_store import Job, writing_jobs
-from engine.moments import now
-from engine.predictions import write_predictions
-from engine.project import Project
-from engine.run_card import PREDICTIONS, Card, write_card
+from engine.files.source_files import SourceFile
+from engine.jobs.rows import Job, writing_jobs
+from engine.projects.project import Project
+from engine.projects.workspace import create_project
+from engine.run_folder.card import PREDICTIONS, Card, write_card
+from engine.run_folder.predictions import write_predictions
 from engine.settings import Settings
-from engine.text import Entity
-from engine.workspace import create_project
+from engine.system.moments import now
+from engine.text.model import Entity
 
 TEXT = b"He had gout and chronic kidney disease. Lead was found. Nothing else.\n"
 #        0      7        16     24     31        40

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from engine.dictionary import Dictionary, Phrase
-from engine.distant import DistantLabels
+from engine.dictionaries.model import Dictionary, Phrase
+from engine.labels.distant import DistantLabels
 from engine.settings import MATCH_PRESETS
-from engine.tokenization import make_document, make_tokenized_document
+from engine.text.tokenization import make_document, make_tokenized_document
 
 WORDS = ("a", "A", "b", "B", "c", "-", "bs")
 TYPES = ("X", "Y", "Z")

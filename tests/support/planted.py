@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from engine.learning.training_data import TrainingData
 from engine.settings import Settings
-from engine.training_data import TrainingData
 
 TYPES = ("Drug", "Disease")
 SUFFIXES = {"Drug": ("mab", "olol", "pril", "vir"), "Disease": ("itis", "osis", "emia", "oma")}

@@ -1,8 +1,8 @@
 """A sentence that several methods read differently, as items to review."""
 
-from engine.review import make_items
-from engine.text import Entity
-from engine.tokenization import make_document
+from engine.review.items import make_items
+from engine.text.model import Entity
+from engine.text.tokenization import make_document
 
 TEXT = "Chronic kidney disease and gout were treated with lead, then with gold."
 #       0       8      15      23  27   32   37   45      49   54    60   66

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 
-from engine.files import SourceFile
-from engine.jobs import TrainRequest
-from engine.workspace import create_project
+from engine.files.source_files import SourceFile
+from engine.jobs.lifecycle import TrainRequest
+from engine.projects.workspace import create_project
 from tests.support.planted import Planted
 
 TINY = {

@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from engine.alignment import Aligned
+from engine.formats import Aligned
 from engine.jobs import Job
-from engine.marks import Marks
-from engine.pool import Pool, on_tokens, pool_entities
-from engine.project import Project
+from engine.projects import Project
+from engine.scoring import Marks, Pool, on_tokens, pool_entities
 from engine.text import EntitiesByDocument
-from ui import parts
-from ui.chart_style import BARS
-from ui.palette import METHOD_COLORS
+from ui.charts.palette import METHOD_COLORS
+from ui.charts.style import BARS
+from ui.parts import elements as parts
 from ui.state import corpus, findings
 
 Key = tuple[object, ...]

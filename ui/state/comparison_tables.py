@@ -11,24 +11,31 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine.agreement import (
+from engine.projects import Project
+from engine.review import judgements
+from engine.scoring import (
     Filter,
+    Pool,
+    Scored,
     agreement_matrix,
+    calibration_error,
     changed_entities,
+    choose,
     combinations,
     confusion,
     entity_counts,
     found_alone,
+    judged_precision,
     matching_sentences,
+    reliability,
+    score_histogram,
+    score_pool,
+    score_table,
+    seen_places,
+    seen_recall,
     types_at,
+    within,
 )
-from engine.bootstrap import Scored, score_pool, score_table
-from engine.calibration import calibration_error, reliability, score_histogram
-from engine.decisions import judgements
-from engine.judged import judged_precision
-from engine.pool import Pool, choose, within
-from engine.project import Project
-from engine.seen import seen_places, seen_recall
 from ui.state import corpus, findings, labels
 from ui.state.comparison import Comparison, Key
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-import engine
-from engine import Corpus, Sentence
-from engine.alignment import Aligned
-from engine.project import Project
+from engine.formats import Aligned
+from engine.projects import Project
+from engine.text import Corpus, Sentence, TextFigures, document_table, measure_text
+from engine.text import document_lengths as engine_document_lengths
+from engine.text import sentence_lengths as engine_sentence_lengths
 
 _KEPT = 4  # entries per cache; more would fill the memory of a small machine
 
@@ -21,7 +22,7 @@ _KEPT = 4  # entries per cache; more would fill the memory of a small machine
 class TextTables:
     """The figures and tables on the Text page."""
 
-    figures: engine.TextFigures
+    figures: TextFigures
     documents: pd.DataFrame  # document, sentences, tokens, longest, text
     sentence_lengths: pd.DataFrame  # first, last, count
     document_lengths: pd.DataFrame
@@ -69,8 +70,8 @@ def _gold(key: tuple[str, ...], _project: Project) -> Aligned | None:
 def _text_tables(key: tuple[str, ...], _project: Project) -> TextTables:
     corpus = read_corpus(_project)
     return TextTables(
-        engine.measure_text(corpus),
-        engine.document_table(corpus),
-        engine.sentence_lengths(corpus),
-        engine.document_lengths(corpus),
+        measure_text(corpus),
+        document_table(corpus),
+        engine_sentence_lengths(corpus),
+        engine_document_lengths(corpus),
     )

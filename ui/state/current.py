@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from engine.project import Project
-from engine.workspace import SAMPLE_ID, open_project, sample_project
+from engine.projects import SAMPLE_ID, Project, open_project, sample_project
 
 _PROJECT, _PAGES, _MESSAGES = "project_id", "pages", "messages"
 _COUNTERS = "uploader_counters"

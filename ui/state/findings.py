@@ -8,18 +8,16 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-import engine
 from engine import jobs
-from engine.decisions import Decision
-from engine.enrichment import KnownPhrases, known_phrases
-from engine.export_choice import METHOD_ORDER, methods_with_entities, runs_with_entities
+from engine.export import METHOD_ORDER, methods_with_entities, runs_with_entities
 from engine.jobs import Job
-from engine.marks import Marks, marks_of_labels
-from engine.predictions import read_entities, read_marks
-from engine.project import Project
-from engine.run_card import PREDICTIONS
+from engine.labels import dictionary_entities
+from engine.projects import Project
+from engine.review import Decision, KnownPhrases, known_phrases
+from engine.run_folder import PREDICTIONS, read_entities, read_marks
+from engine.scoring import Marks, marks_of_labels
 from engine.settings import MATCH_PRESETS, MatchOptions
-from engine.text import EntitiesByDocument
+from engine.text import Document, EntitiesByDocument
 from ui.state import corpus, labels
 
 TRUST = METHOD_ORDER
@@ -111,7 +109,7 @@ def decisions(project: Project) -> list[Decision]:
 # ---- text and dictionaries ------------------------------------------------------------------
 
 
-def documents(project: Project) -> Mapping[str, engine.Document]:
+def documents(project: Project) -> Mapping[str, Document]:
     """Return the documents by id."""
     return _documents((project.id, project.text_key()), project)
 
@@ -139,7 +137,7 @@ def _found(key: tuple[object, ...], _job: Job) -> EntitiesByDocument:
 @st.cache_resource(max_entries=_KEPT, show_spinner="Matching the dictionaries")
 def _matched(key: tuple[object, ...], _project: Project) -> EntitiesByDocument:
     texts = corpus.read_corpus(_project).documents
-    return engine.dictionary_entities(labels.labels(_project), texts)
+    return dictionary_entities(labels.labels(_project), texts)
 
 
 @st.cache_resource(max_entries=4 * _KEPT, show_spinner="Reading what the run found")
@@ -153,7 +151,7 @@ def _matched_marks(key: tuple[object, ...], _project: Project) -> Marks:
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _documents(key: tuple[object, ...], _project: Project) -> Mapping[str, engine.Document]:
+def _documents(key: tuple[object, ...], _project: Project) -> Mapping[str, Document]:
     return {document.id: document for document in corpus.read_corpus(_project).documents}
 
 

@@ -12,15 +12,34 @@ from io import BytesIO
 import pandas as pd
 import streamlit as st
 
-import engine
-from engine.alignment import Aligned
-from engine.checking import Judgements, mixed
-from engine.coverage import Coverage, matches_per_sentence
-from engine.decisions import judgements
-from engine.dictionary_editing import PhraseRow, find_phrases
-from engine.metrics import GoldSpans, evaluate_spans, gold_spans
-from engine.project import Project
-from engine.project_labels import EarlierLabels, labels_of
+from engine.dictionaries import Dictionary, PhraseRow, find_phrases
+from engine.formats import FORMATS, Aligned, WriteOptions
+from engine.labels import (
+    Coverage,
+    DistantLabels,
+    coverage_along,
+    dictionary_entities,
+    matches_per_sentence,
+    measure_coverage,
+    missing_candidates,
+)
+from engine.labels import conflicts as engine_conflicts
+from engine.projects import EarlierLabels, Project, labels_of
+from engine.review import judgements
+from engine.scoring import (
+    Evaluation,
+    GoldSpans,
+    Judgements,
+    checked_precision,
+    draw_sample,
+    evaluate_spans,
+    gold_spans,
+    judgements_from_gold,
+    kept_matches,
+    mixed,
+    noisy_phrases,
+)
+from engine.text import Corpus, InputError
 from ui.state import corpus, current
 
 _KEPT = 4  # cached results of each kind; more would fill the memory of a small machine
@@ -33,12 +52,12 @@ Place = tuple[str, int, int, str]
 # ---- labels ---------------------------------------------------------------------------------
 
 
-def labels(project: Project) -> engine.DistantLabels:
+def labels(project: Project) -> DistantLabels:
     """Return the distant labels of the project's text by its current dictionaries."""
     return _labels(_key(project), project)
 
 
-def dictionaries(project: Project) -> tuple[engine.Dictionary, ...]:
+def dictionaries(project: Project) -> tuple[Dictionary, ...]:
     """Return the current dictionaries."""
     return _version(project, project.dictionary_version())
 
@@ -80,17 +99,17 @@ def matches(project: Project) -> pd.DataFrame:
 def entities_csv(project: Project) -> bytes:
     """Return the distant labels as a file with one row per entity."""
     documents = corpus.read_corpus(project).documents
-    entities = engine.dictionary_entities(labels(project), documents)
-    out, write = BytesIO(), engine.FORMATS["entities"].write
+    entities = dictionary_entities(labels(project), documents)
+    out, write = BytesIO(), FORMATS["entities"].write
     assert write is not None
-    write(engine.Corpus(documents, entities), out, engine.WriteOptions())
+    write(Corpus(documents, entities), out, WriteOptions())
     return out.getvalue()
 
 
 # ---- precision ------------------------------------------------------------------------------
 
 
-def evaluation(project: Project, gold: Aligned) -> engine.Evaluation:
+def evaluation(project: Project, gold: Aligned) -> Evaluation:
     """Return the labels' scores against gold."""
     return _evaluation((*_key(project), project.gold_key()), project, gold)
 
@@ -153,7 +172,7 @@ def _said() -> Iterator[None]:
     """Keep an error for the head of the page: a callback runs before the page is drawn."""
     try:
         yield
-    except engine.InputError as error:
+    except InputError as error:
         current.say(str(error), "error")
 
 
@@ -208,7 +227,7 @@ def _key(project: Project) -> Key:
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Finding the phrases in the text")
-def _labels(key: Key, _project: Project) -> engine.DistantLabels:
+def _labels(key: Key, _project: Project) -> DistantLabels:
     version, preset = _project.dictionary_version(), _project.match_preset()
     latest = _latest(_project.id)
     labels = labels_of(
@@ -229,19 +248,19 @@ def _latest(project_id: str) -> list[EarlierLabels]:
     return []
 
 
-def _version(project: Project, version: int) -> tuple[engine.Dictionary, ...]:
+def _version(project: Project, version: int) -> tuple[Dictionary, ...]:
     # A reset sample numbers its versions anew, so the number alone is not enough.
     return _dictionaries((project.id, version, project.dictionary_key(version)), project)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
-def _dictionaries(key: tuple[str, int, str], _project: Project) -> tuple[engine.Dictionary, ...]:
+def _dictionaries(key: tuple[str, int, str], _project: Project) -> tuple[Dictionary, ...]:
     return tuple(_project.dictionaries_at(key[1]))
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
 def _coverage(key: Key, _project: Project) -> Coverage:
-    return engine.measure_coverage(labels(_project))
+    return measure_coverage(labels(_project))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
@@ -256,27 +275,27 @@ def _coverage_tables(key: Key, _project: Project) -> CoverageTables:
     }
     by_dictionary = pd.DataFrame(counts).fillna(0).astype(int).reset_index()
     return CoverageTables(
-        engine.coverage_along(current_labels), matches_per_sentence(current_labels), by_dictionary
+        coverage_along(current_labels), matches_per_sentence(current_labels), by_dictionary
     )
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
 def _conflicts(key: Key, _project: Project) -> pd.DataFrame:
-    return engine.conflicts(labels(_project), corpus.sentences(_project))
+    return engine_conflicts(labels(_project), corpus.sentences(_project))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Looking for what is missing")
 def _missing(key: Key, _project: Project) -> pd.DataFrame:
-    return engine.missing_candidates(labels(_project), corpus.sentences(_project))
+    return missing_candidates(labels(_project), corpus.sentences(_project))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _matches(key: Key, _project: Project) -> pd.DataFrame:
-    return engine.kept_matches(labels(_project), corpus.sentences(_project))
+    return kept_matches(labels(_project), corpus.sentences(_project))
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Comparing with gold")
-def _evaluation(key: Key, _project: Project, _gold: Aligned) -> engine.Evaluation:
+def _evaluation(key: Key, _project: Project, _gold: Aligned) -> Evaluation:
     key = (_project.id, _project.text_key(), _project.gold_key())
     return evaluate_spans(_gold_spans(key, _project, _gold), labels(_project).spans())
 
@@ -289,12 +308,12 @@ def _gold_spans(key: Key, _project: Project, _gold: Aligned) -> GoldSpans:
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _checked(key: Key, _project: Project, _judgements: Judgements) -> Checked:
     kept = matches(_project)
-    by_dictionary = engine.checked_precision(kept, _judgements, by="dictionary")
+    by_dictionary = checked_precision(kept, _judgements, by="dictionary")
     return Checked(
         _judgements,
         by_dictionary.iloc[-1],
         by_dictionary,
-        engine.checked_precision(kept, _judgements, by="entity_type"),
+        checked_precision(kept, _judgements, by="entity_type"),
     )
 
 
@@ -303,12 +322,12 @@ def _noisy(
     key: Key, _project: Project, _gold: Aligned | None, _judgements: Judgements
 ) -> pd.DataFrame:
     kept = matches(_project)
-    by_gold = engine.judgements_from_gold(kept, _gold.entities) if _gold else {}
-    return engine.noisy_phrases(kept, {**by_gold, **_judgements})
+    by_gold = judgements_from_gold(kept, _gold.entities) if _gold else {}
+    return noisy_phrases(kept, {**by_gold, **_judgements})
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _sample(key: Key, _project: Project) -> pd.DataFrame:
     size = key[-1]
     assert isinstance(size, int)
-    return mixed(engine.draw_sample(matches(_project), size)).reset_index(drop=True)
+    return mixed(draw_sample(matches(_project), size)).reset_index(drop=True)

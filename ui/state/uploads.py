@@ -8,12 +8,12 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-import engine
-from engine.alignment import Aligned
-from engine.dictionary_editing import with_own_names
-from engine.formats.reading import join_corpora
-from engine.project import Project
-from engine.project_text import read_units
+from engine.dictionaries import Dictionary, read_dictionaries, with_own_names
+from engine.files import SourceFile
+from engine.formats import Aligned, align, column_names, gold_of, join_corpora
+from engine.projects import Project, read_units
+from engine.settings import ReadOptions
+from engine.text import Corpus, InputError, TextFigures, document_table, measure_text
 from ui.state.corpus import read_corpus
 
 _KEPT = 2  # previews of each kind; they are soon saved or thrown away
@@ -27,16 +27,16 @@ class Uploads:
 
     names: tuple[str, ...]
     key: str
-    load: Callable[[], list[engine.SourceFile]]
+    load: Callable[[], list[SourceFile]]
 
 
 @dataclass(frozen=True, slots=True)
 class TextPreview:
     """What saving would add: read once for the preview, and saved without reading again."""
 
-    units: tuple[engine.Corpus, ...]  # as the project keeps them
-    corpus: engine.Corpus  # all of them
-    figures: engine.TextFigures
+    units: tuple[Corpus, ...]  # as the project keeps them
+    corpus: Corpus  # all of them
+    figures: TextFigures
     first: pd.DataFrame  # the first documents: document, sentences, tokens, longest, text
 
     @property
@@ -48,7 +48,7 @@ class TextPreview:
 class GoldPreview:
     """What the gold files hold, and their annotations at their places in the project's text."""
 
-    corpus: engine.Corpus
+    corpus: Corpus
     aligned: Aligned
 
 
@@ -56,7 +56,7 @@ class GoldPreview:
 class DictionaryPreview:
     """The dictionaries in uploaded files."""
 
-    dictionaries: tuple[engine.Dictionary, ...]
+    dictionaries: tuple[Dictionary, ...]
     untyped: tuple[str, ...]  # the message for each file that names no type for its phrases
 
 
@@ -70,30 +70,30 @@ def uploaded(files: Sequence[UploadedFile]) -> Uploads:
     return Uploads(
         tuple(file.name for file in files),
         hashlib.sha256("\n".join(parts).encode()).hexdigest(),
-        lambda: [engine.SourceFile(file.name, file.getvalue()) for file in files],
+        lambda: [SourceFile(file.name, file.getvalue()) for file in files],
     )
 
 
-def columns(uploads: Uploads, options: engine.ReadOptions) -> list[str]:
+def columns(uploads: Uploads, options: ReadOptions) -> list[str]:
     """Return the columns to choose from: those of all files, each once."""
     try:
         return list(_columns((uploads.key, options), uploads))
-    except engine.InputError:  # the preview shows it
+    except InputError:  # the preview shows it
         return []
 
 
-def text_preview(uploads: Uploads, options: engine.ReadOptions) -> TextPreview:
+def text_preview(uploads: Uploads, options: ReadOptions) -> TextPreview:
     """Return what the files would add; InputError if they cannot be read."""
     return _text_preview((uploads.key, options), uploads)
 
 
-def gold_preview(uploads: Uploads, options: engine.ReadOptions, project: Project) -> GoldPreview:
+def gold_preview(uploads: Uploads, options: ReadOptions, project: Project) -> GoldPreview:
     """Return the annotations of the files at their places in the project's text."""
     return _gold_preview((uploads.key, options, project.text_key()), uploads, project)
 
 
 def dictionary_preview(
-    uploads: Uploads, options: engine.ReadOptions, entity_type: str
+    uploads: Uploads, options: ReadOptions, entity_type: str
 ) -> DictionaryPreview:
     """Return the dictionaries in the files, each under a name of its own.
 
@@ -103,44 +103,42 @@ def dictionary_preview(
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _columns(key: tuple[str, engine.ReadOptions], _uploads: Uploads) -> tuple[str, ...]:
-    names = (name for file in _uploads.load() for name in engine.column_names(file, key[1]))
+def _columns(key: tuple[str, ReadOptions], _uploads: Uploads) -> tuple[str, ...]:
+    names = (name for file in _uploads.load() for name in column_names(file, key[1]))
     return tuple(dict.fromkeys(name for name in names if name.strip()))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the files")
-def _text_preview(key: tuple[str, engine.ReadOptions], _uploads: Uploads) -> TextPreview:
+def _text_preview(key: tuple[str, ReadOptions], _uploads: Uploads) -> TextPreview:
     units = read_units(_uploads.load(), key[1])
     corpus = join_corpora(units)
-    first = engine.document_table(corpus, _FIRST_ROWS)
-    return TextPreview(tuple(units), corpus, engine.measure_text(corpus), first)
+    first = document_table(corpus, _FIRST_ROWS)
+    return TextPreview(tuple(units), corpus, measure_text(corpus), first)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the gold")
 def _gold_preview(
-    key: tuple[str, engine.ReadOptions, str], _uploads: Uploads, _project: Project
+    key: tuple[str, ReadOptions, str], _uploads: Uploads, _project: Project
 ) -> GoldPreview:
-    corpus = engine.read_corpus(_uploads.load(), key[1])
-    gold = engine.gold_of(corpus)
-    aligned = engine.align(read_corpus(_project).documents, gold)
+    corpus = read_corpus(_uploads.load(), key[1])
+    gold = gold_of(corpus)
+    aligned = align(read_corpus(_project).documents, gold)
     return GoldPreview(corpus, Aligned(aligned.entities, (*gold.notes, *aligned.notes)))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
-def _dictionary_preview(
-    key: tuple[str, engine.ReadOptions, str], _uploads: Uploads
-) -> DictionaryPreview:
+def _dictionary_preview(key: tuple[str, ReadOptions, str], _uploads: Uploads) -> DictionaryPreview:
     _, options, entity_type = key
-    dictionaries: list[engine.Dictionary] = []
-    untyped: list[engine.InputError] = []
+    dictionaries: list[Dictionary] = []
+    untyped: list[InputError] = []
     for file in _uploads.load():
         try:
-            dictionaries += engine.read_dictionaries([file], options)
-        except engine.InputError as error:
+            dictionaries += read_dictionaries([file], options)
+        except InputError as error:
             if error.fix != "entity_type":
                 raise
             untyped.append(error)
             if entity_type:
-                dictionaries += engine.read_dictionaries([file], options, entity_type)
+                dictionaries += read_dictionaries([file], options, entity_type)
     named = tuple(with_own_names(dictionaries))
     return DictionaryPreview(named, tuple(str(error) for error in untyped))

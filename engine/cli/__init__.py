@@ -1,0 +1,9 @@
+"""The command line: one module per command."""
+
+from engine.cli.main import main
+from engine.cli.options import make_settings
+
+__all__ = [
+    "main",
+    "make_settings",
+]

@@ -1,0 +1,24 @@
+"""`convert`: rewrite a file in another format."""
+
+import argparse
+from dataclasses import replace
+
+from engine.cli.terminal import note_all, read_files, write_file
+from engine.formats import align, writable_format
+from engine.text import InputError
+
+
+def convert_command(options: argparse.Namespace) -> None:
+    """Rewrite a file in another format."""
+    writable_format(options.out, options.format)
+    corpus = read_files([options.file], options, format=options.source_format)
+    if options.text:
+        documents = read_files(options.text, options).documents
+        aligned = align(documents, corpus)
+        note_all(f"{options.file}: {note}" for note in aligned.notes)
+        corpus = replace(corpus, documents=documents, entities=aligned.entities)
+    if not corpus.documents:
+        raise InputError(
+            f"{options.file} holds entities but not the texts they are in; give those with --text"
+        )
+    write_file(corpus, options)

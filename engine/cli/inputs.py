@@ -1,0 +1,93 @@
+"""Read the texts, dictionaries and gold that a command names, from files or from a project."""
+
+import argparse
+from collections.abc import Mapping
+
+from engine.cli.terminal import note_all, read_files, read_options
+from engine.dictionaries import Dictionary, find_phrases, mute_phrases, read_dictionaries
+from engine.files import read_source
+from engine.formats import align, gold_of
+from engine.projects import SAMPLE_ID, Project, open_project, sample_project
+from engine.settings import DEFAULT_MATCH_PRESET
+from engine.text import Corpus, Entity, InputError
+
+
+def named_project(id: str) -> Project:
+    """Return the project with this id; the sample project is created on first use."""
+    return sample_project() if id == SAMPLE_ID else open_project(id)
+
+
+def project_of(options: argparse.Namespace) -> Project | None:
+    """Return the project that the command names, or None if it names files. One is required."""
+    if options.project is None:
+        if not options.text or not options.dictionary:
+            raise InputError("name text files and their --dictionary, or a --project")
+        return None
+    for name in ("text", "dictionary", "gold", "type", "mute"):
+        if getattr(options, name):
+            raise InputError(
+                f"--project brings its own texts, dictionaries and gold; leave out "
+                f"{'TEXT' if name == 'text' else f'--{name}'}, or add it with: python -m engine "
+                "import"
+            )
+    return named_project(options.project)
+
+
+def match_preset(options: argparse.Namespace) -> str:
+    """Return how freely phrases match: as the command says, else as the project does."""
+    if options.match:
+        return str(options.match)
+    project = project_of(options)
+    return project.match_preset() if project else DEFAULT_MATCH_PRESET
+
+
+def read_texts(options: argparse.Namespace) -> Corpus:
+    """Return the texts that the command names; at least one of them has words."""
+    project = named_project(options.project) if getattr(options, "project", None) else None
+    corpus = project.corpus() if project else read_files(options.text, options)
+    names = f"project {project.id}" if project else ", ".join(options.text)
+    if project and not corpus.documents:
+        raise InputError(f"{names} has no text yet; add some with: python -m engine import")
+    if not corpus.documents:
+        raise InputError(f"{names} holds entities but not the texts they are in; give those too")
+    if not any(document.sentences for document in corpus.documents):
+        raise InputError(f"{names} holds no words to label")
+    return corpus
+
+
+def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
+    """Return the dictionaries that the command names, without the phrases of --mute."""
+    if project := project_of(options):
+        dictionaries = project.dictionaries()
+        if not dictionaries:
+            raise InputError(
+                f"project {project.id} has no dictionaries yet; add some with: "
+                "python -m engine import"
+            )
+        return dictionaries
+    files = [read_source(path) for path in options.dictionary]
+    dictionaries = read_dictionaries(files, read_options(options), options.type)
+    muted = find_phrases(dictionaries, ((phrase, None) for phrase in options.mute))
+    known = {row.text.casefold() for row in muted}
+    for phrase in options.mute:
+        if phrase.casefold() not in known:
+            raise InputError(f'--mute: "{phrase}" is in none of the dictionaries')
+    dictionaries = mute_phrases(dictionaries, muted)
+    for dictionary in dictionaries:
+        note_all(f"{dictionary.name}: {note}" for note in dictionary.notes)
+    return dictionaries
+
+
+def read_gold(
+    options: argparse.Namespace, corpus: Corpus
+) -> Mapping[str, tuple[Entity, ...]] | None:
+    """Return gold from the file of --gold, else from the text files, else None."""
+    if project := project_of(options):
+        gold = project.gold(corpus)
+        note_all(gold.notes if gold else ())
+        return gold.entities if gold else None
+    if options.gold:
+        aligned = align(corpus.documents, gold_of(read_files([options.gold], options)))
+        note_all(f"{options.gold}: {note}" for note in aligned.notes)
+        return aligned.entities
+    return gold_of(corpus).entities or None

@@ -1,0 +1,254 @@
+"""The command line: everything the app does, as commands to type.
+
+python -m engine label TEXT... --dictionary DICT... --out FILE
+python -m engine score --gold FILE --predicted FILE
+python -m engine convert FILE --out FILE
+python -m engine train TEXT... --dictionary DICT... --out DIR
+python -m engine import --create NAME --text FILE... --dictionary DICT...
+python -m engine train --project ID
+"""
+
+import argparse
+import io
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.cli.arguments import (
+    READABLE,
+    add_command,
+    add_labeling,
+    add_learning,
+    add_reading,
+    add_writing,
+    count,
+)
+from engine.cli.convert import convert_command
+from engine.cli.label import label_command
+from engine.cli.project_arguments import add_export, add_import, add_projects, add_work
+from engine.cli.score import score_command
+from engine.formats import FORMATS
+from engine.text import InputError
+
+if TYPE_CHECKING:
+    from engine.cli.arguments import Subparsers
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code: 0, 2 for a fault in the input, 130 after Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot show a Greek letter must not lose the whole result.
+            stream.reconfigure(errors="backslashreplace")
+    options = make_parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except InputError as error:
+        print(f"engine {options.command}: {_sentence(error, options)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"engine {options.command}: stopped; nothing was written.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="python -m engine",
+        description="Turn a dictionary and raw text into labeled entities, without annotations.",
+        epilog="Run a command with --help for its options and an example.",
+    )
+    commands_parser = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_label(commands_parser)
+    _add_score(commands_parser)
+    _add_convert(commands_parser)
+    _add_train(commands_parser)
+    _add_predict(commands_parser)
+    _add_curve(commands_parser)
+    add_projects(commands_parser)
+    add_import(commands_parser)
+    add_export(commands_parser)
+    add_work(commands_parser)
+    return parser
+
+
+def _add_label(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "label",
+        "label text with dictionaries; print their coverage and their precision",
+        "python -m engine label sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
+        "--gold sample_data/gold.csv --out labels.csv",
+    )
+    add_labeling(parser)
+    parser.add_argument(
+        "--sample",
+        metavar="FILE",
+        help="write a random sample of matches to judge: fill its verdict column with y, n or u",
+    )
+    parser.add_argument(
+        "--sample-size",
+        type=count,
+        default=50,
+        metavar="N",
+        help="default: %(default)s, and at least 5 of each type and dictionary",
+    )
+    parser.add_argument(
+        "--checked", metavar="FILE", help="a filled-in sample; prints precision with intervals"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
+    add_reading(parser)
+    add_writing(parser)
+    parser.set_defaults(run=label_command)
+
+
+def _add_score(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "score",
+        "compare predicted entities with gold ones: strict precision, recall and F1 per type",
+        "python -m engine score --gold sample_data/gold.csv --predicted labels.csv "
+        "--text sample_data/train.jsonl",
+    )
+    parser.add_argument("--gold", required=True, metavar="FILE", help="human labels")
+    parser.add_argument("--predicted", required=True, metavar="FILE", help="what to score")
+    parser.add_argument(
+        "--text",
+        nargs="+",
+        default=[],
+        metavar="TEXT",
+        help="the texts, if neither file holds them; adds token scores and kinds of errors",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    add_reading(parser)
+    parser.set_defaults(run=score_command)
+
+
+def _add_convert(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "convert",
+        "rewrite a file and its entities in another format",
+        "python -m engine convert labels.csv --text sample_data/train.jsonl --out labels.conll",
+    )
+    parser.add_argument("file", metavar="FILE", help=f"what to convert ({READABLE})")
+    parser.add_argument(
+        "--from",
+        dest="source_format",
+        metavar="FORMAT",
+        help="format of FILE, if its name and content do not show it",
+        choices=list(FORMATS),
+    )
+    parser.add_argument(
+        "--text",
+        nargs="+",
+        default=[],
+        metavar="TEXT",
+        help="the texts, if FILE is an entities CSV",
+    )
+    add_reading(parser)
+    add_writing(parser, is_required=True)
+    parser.set_defaults(run=convert_command)
+
+
+def _add_train(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "train",
+        "train taggers on distant labels, several methods side by side, and compare them",
+        "python -m engine train sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
+        "--gold sample_data/gold.csv --preset quick --out runs",
+    )
+    add_labeling(parser)
+    add_learning(parser)
+    parser.add_argument(
+        "--priors",
+        nargs="+",
+        default=[],
+        metavar="TYPE=SHARE",
+        help="share of all tokens that belong to each type (default: estimated)",
+    )
+    parser.add_argument(
+        "--use-decisions",
+        action="store_true",
+        help="with --project: learn from what you accepted and rejected in review",
+    )
+    add_reading(parser)
+    parser.add_argument("--out", metavar="DIR", help="folder for the runs (not with --project)")
+    parser.set_defaults(run=_train)
+
+
+def _add_curve(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "curve",
+        "train on growing shares of the dictionary and write the scores of each method",
+        "python -m engine curve sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
+        "--gold sample_data/gold.csv --preset quick --out curve.csv",
+    )
+    add_labeling(parser)
+    add_learning(parser)
+    parser.add_argument(
+        "--fractions", default="20,40,60,80,100", metavar="LIST", help="default: %(default)s"
+    )
+    parser.add_argument("--seeds", default="0", metavar="LIST", help="default: %(default)s")
+    add_reading(parser)
+    parser.add_argument("--out", metavar="FILE", help="CSV file for the points")
+    parser.set_defaults(run=_curve)
+
+
+def _add_predict(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "predict",
+        "find entities in new texts with a trained run",
+        "python -m engine predict --run runs/conf_mpu-seed0 sample_data/score.jsonl "
+        "--out entities.csv",
+    )
+    assert parser.description
+    parser.description += (
+        " Texts are read and results written a few documents\nat a time, so memory does not grow "
+        "with their number. Only these are held whole, one file\nat a time: a .txt that is one "
+        "document, JSON that is one list, brat and benchmark files."
+    )
+    parser.add_argument("text", nargs="+", metavar="TEXT", help=f"text files ({READABLE})")
+    parser.add_argument(
+        "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"
+    )
+    add_reading(parser)
+    add_writing(parser)
+    parser.set_defaults(run=_predict)
+
+
+# These commands import torch only when they run: that takes longer than another command does.
+
+
+def _train(options: argparse.Namespace) -> None:
+    from engine.cli.learning import train_command
+
+    train_command(options)
+
+
+def _predict(options: argparse.Namespace) -> None:
+    from engine.cli.predict import predict_command
+
+    predict_command(options)
+
+
+def _curve(options: argparse.Namespace) -> None:
+    from engine.cli.learning import curve_command
+
+    curve_command(options)
+
+
+def _sentence(error: InputError, options: argparse.Namespace) -> str:
+    """Return the message on one line, with the options of this command that may mend the fault."""
+    message = " ".join(str(error).split("\n")).rstrip()
+    names = [f"--{fix.replace('_', '-')}" for fix in error.fixes if hasattr(options, fix)]
+    hint = f" ({', '.join(names)})" if names else ""
+    return f"{message.rstrip('.')}{hint}{'' if message.endswith(('?', '!')) else '.'}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

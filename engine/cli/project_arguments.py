@@ -1,0 +1,107 @@
+"""Define the commands about projects: projects, import, export and work."""
+
+from typing import TYPE_CHECKING
+
+from engine.cli.arguments import add_command, add_reading, add_type, add_writing
+from engine.cli.export import export_command
+from engine.cli.import_ import import_command
+from engine.cli.projects import projects_command
+from engine.jobs.worker import work_command
+
+if TYPE_CHECKING:
+    from engine.cli.arguments import Subparsers
+
+
+def add_projects(parsers: "Subparsers") -> None:
+    """Add `projects`."""
+    parser = add_command(
+        parsers,
+        "projects",
+        "list the projects in the data folder (GLOSSA_DATA, or data/)",
+        "python -m engine projects",
+    )
+    parser.set_defaults(run=projects_command)
+
+
+def add_import(parsers: "Subparsers") -> None:
+    """Add `import`."""
+    parser = add_command(
+        parsers,
+        "import",
+        "add texts, dictionaries and gold to a project, or make one",
+        'python -m engine import --create "My notes" --text notes.jsonl --dictionary Disease.txt',
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--project", metavar="ID", help="the project to add to")
+    which.add_argument("--create", metavar="NAME", help="make a new project of this name")
+    which.add_argument("--zip", metavar="FILE", help="make a project from a zip of one")
+    parser.add_argument("--text", nargs="+", default=[], metavar="FILE", help="text files to add")
+    parser.add_argument(
+        "--dictionary", nargs="+", default=[], metavar="FILE", help="dictionaries to add"
+    )
+    parser.add_argument(
+        "--gold",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="human labels; they replace the gold that is there",
+    )
+    add_type(parser)
+    add_reading(parser)
+    parser.set_defaults(run=import_command)
+
+
+def add_export(parsers: "Subparsers") -> None:
+    """Add `export`."""
+    parser = add_command(
+        parsers,
+        "export",
+        "write the entities of a project in any format, or the project as a zip",
+        "python -m engine export --project sample --dictionary-labels --out labels.csv",
+    )
+    parser.add_argument("--project", required=True, metavar="ID")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--dictionary-labels", action="store_true", help="what the dictionaries match"
+    )
+    what.add_argument(
+        "--reviewed",
+        action="store_true",
+        help="review decisions first, then what --method found, then what the dictionaries match",
+    )
+    what.add_argument("--gold", action="store_true", help="what people annotated")
+    what.add_argument("--zip", metavar="FILE", help="the whole project, to import elsewhere")
+    parser.add_argument("--run", dest="job", metavar="JOB", help="default: the latest finished run")
+    parser.add_argument(
+        "--method",
+        metavar="METHOD",
+        help="default: the best F1 where there is gold, else conf_mpu, mpu, mpn in this order",
+    )
+    parser.add_argument(
+        "--types", nargs="+", default=[], metavar="TYPE", help="only entities of these types"
+    )
+    parser.add_argument(
+        "--least-score",
+        type=float,
+        default=0.0,
+        metavar="SCORE",
+        help="lowest score, 0 to 1; entities without a score stay",
+    )
+    parser.add_argument(
+        "--documents", default="", metavar="WORDS", help="only documents with this in their id"
+    )
+    add_writing(parser)
+    parser.set_defaults(run=export_command)
+
+
+def add_work(parsers: "Subparsers") -> None:
+    """Add `work`, which the app starts; people rarely type it."""
+    parser = add_command(
+        parsers,
+        "work",
+        "run a job that the app has stored (the app starts this by itself)",
+        "python -m engine work --project sample --job 20261116-053001-ab12",
+    )
+    parser.add_argument("--project", required=True, metavar="ID")
+    parser.add_argument("--job", required=True, metavar="JOB")
+    parser.set_defaults(run=work_command)

@@ -1,1 +1,0 @@
-"""The commands: files in, tables on the screen, a file out."""

@@ -1,0 +1,40 @@
+"""Dictionaries: phrases with entity types, read from files, folded, checked and edited."""
+
+from engine.dictionaries.audit import audit_dictionaries, is_common_word, is_stop_word, phrase_flags
+from engine.dictionaries.editing import (
+    PhraseRow,
+    clean_type,
+    find_phrases,
+    join,
+    list_phrases,
+    mute_phrases,
+    retype,
+    with_own_names,
+)
+from engine.dictionaries.folding import fold, is_acronym
+from engine.dictionaries.model import Dictionary, Phrase, active_phrases, fingerprint, first_share
+from engine.dictionaries.reading import read_dictionaries, read_dictionary
+
+__all__ = [
+    "Dictionary",
+    "Phrase",
+    "PhraseRow",
+    "active_phrases",
+    "audit_dictionaries",
+    "clean_type",
+    "find_phrases",
+    "fingerprint",
+    "first_share",
+    "fold",
+    "is_acronym",
+    "is_common_word",
+    "is_stop_word",
+    "join",
+    "list_phrases",
+    "mute_phrases",
+    "phrase_flags",
+    "read_dictionaries",
+    "read_dictionary",
+    "retype",
+    "with_own_names",
+]

@@ -1,0 +1,190 @@
+"""Read files of phrases into dictionaries, and note what was skipped, dropped or assumed.
+
+Only white space is corrected without a note: it is removed around a phrase or a type, and a run of
+it inside becomes one space.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from engine.dictionaries.editing import with_own_names
+from engine.dictionaries.layouts import Content, Skip, make_phrase, read_columns, read_text
+from engine.dictionaries.model import Dictionary, Phrase
+from engine.dictionaries.records import read_json
+from engine.files import SourceFile, is_zip, unzip
+from engine.settings import ReadOptions
+from engine.text import InputError
+
+_READERS: dict[str, Callable[[SourceFile, ReadOptions, str], Content]] = {
+    ".txt": read_text,
+    ".csv": read_columns,
+    ".tsv": read_columns,
+    ".json": read_json,
+    ".jsonl": read_json,
+}
+# File names that say nothing about the phrases inside.
+_GENERIC_STEMS = frozenset(
+    ("dictionary", "dict", "dict_core", "dict_full", "terms", "phrases", "words", "list")
+) | {"lexicon", "gazetteer"}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_DEFAULT_OPTIONS = ReadOptions()
+
+
+def read_dictionaries(
+    files: Iterable[SourceFile],
+    options: ReadOptions = _DEFAULT_OPTIONS,
+    entity_type: str | None = None,
+) -> list[Dictionary]:
+    """Return one dictionary per file, archives unpacked, each with a unique name."""
+    dictionaries: list[Dictionary] = []
+    for file in files:
+        members, skipped = _members(file)
+        for member in members:
+            dictionary = read_dictionary(member, options, entity_type)
+            notes = (*dictionary.notes, *skipped)
+            skipped = ()  # noted once, on the archive's first dictionary
+            dictionaries.append(replace(dictionary, notes=notes))
+    return with_own_names(dictionaries)
+
+
+def read_dictionary(
+    file: SourceFile,
+    options: ReadOptions = _DEFAULT_OPTIONS,
+    entity_type: str | None = None,
+) -> Dictionary:
+    """Return the phrases of one file: .txt, .csv, .tsv, .json or .jsonl.
+
+    `entity_type` is for phrases that have no type in the file. Without it, the type of a plain
+    list is its file's name, and any other file must name the types itself.
+    """
+    if entity_type is not None:
+        entity_type = " ".join(entity_type.split())
+        if not entity_type:
+            raise InputError("the entity type is empty. Name one, e.g. Disease")
+    file = SourceFile(PurePosixPath(file.name.replace("\\", "/")).name, file.data)
+    if file.extension not in _READERS:
+        raise InputError(
+            f"{file.name} is no dictionary that can be read. Supported: {' '.join(_READERS)} .zip"
+        )
+    content = _READERS[file.extension](file, options, _list_type(file, entity_type))
+    items = list(content.items)
+    unlabeled = [item for item in items if _lacks_label(item)]
+    if unlabeled and not entity_type:
+        raise InputError(_unlabeled_message(file.name, content, unlabeled), fix="entity_type")
+    phrases, skips = _sift(_filled(items, entity_type) if unlabeled else items)
+    if not phrases:
+        held = ", ".join(_skip_notes(skips, 0)) or content.blank
+        raise InputError(f"{file.name} holds no phrases: {held}. Nothing was added")
+    notes = [*content.notes, *_skip_notes(skips, len(phrases)), *_type_notes(phrases)]
+    if unlabeled:
+        notes.append(f"{_counted(len(unlabeled), 'phrase')} had no label; took {entity_type}")
+    if content.is_list and not entity_type and file.stem.strip().lower() in _GENERIC_STEMS:
+        verb = "has" if len(phrases) == 1 else "have"
+        notes.append(f"{_counted(len(phrases), 'phrase')} {verb} no label; took the file name")
+    return Dictionary(file.name, tuple(phrases), content.match, notes=tuple(notes))
+
+
+def _members(file: SourceFile) -> tuple[list[SourceFile], tuple[str, ...]]:
+    """Return the dictionaries in an archive and a note per other file; or the file itself."""
+    if not is_zip(file):
+        return [file], ()
+    members = unzip(file)
+    readable = [member for member in members if member.extension in _READERS]
+    if not readable:
+        raise InputError(f"{file.name} holds no dictionary. Supported: {' '.join(_READERS)}")
+    others = [member.name for member in members if member.extension not in _READERS]
+    return readable, tuple(f'"{name}" in {file.name} left out: no dictionary' for name in others)
+
+
+def _list_type(file: SourceFile, entity_type: str | None) -> str:
+    name = " ".join((entity_type or file.stem).split())
+    if not name:
+        raise InputError(f'the file name "{file.name}" gives no type. Rename it, e.g. Disease.txt')
+    return name
+
+
+# ---- which phrases are kept -----------------------------------------------------------------
+
+_DUPLICATE = ("duplicate phrase", "removed")
+_Tally = dict[tuple[str, str], list[int]]  # (noun, why) -> [how many, the first one's line]
+
+
+def _sift(items: Iterable[Phrase | Skip]) -> tuple[list[Phrase], _Tally]:
+    """Return the phrases to keep, each once, and count the rest."""
+    kept: list[Phrase] = []
+    tally: _Tally = {}
+    seen: defaultdict[str, dict[str, str]] = defaultdict(dict)  # type -> text -> canonical id
+    for item in items:
+        skip = item if isinstance(item, Skip) else _fault(item, seen[item.entity_type])
+        if isinstance(item, Phrase) and skip is None:
+            seen[item.entity_type][item.text] = item.canonical_id
+            kept.append(item)
+        elif skip is not None:
+            tally.setdefault((skip.noun, skip.why), [0, skip.line])[0] += 1
+    return kept, tally
+
+
+def _fault(phrase: Phrase, seen: dict[str, str]) -> Skip | None:
+    if not phrase.text:
+        return Skip("empty phrase", "left out", phrase.line)
+    if phrase.text in seen:
+        if phrase.canonical_id not in ("", seen[phrase.text]):
+            return Skip("duplicate phrase", "with another canonical_id removed", phrase.line)
+        return Skip(*_DUPLICATE, phrase.line)
+    # Printable text has no control characters, and this test is faster than the search.
+    if not phrase.text.isprintable() and _CONTROL.search(phrase.text):
+        return Skip("phrase", "with control characters left out", phrase.line)
+    return None
+
+
+def _lacks_label(item: Phrase | Skip) -> bool:
+    return isinstance(item, Phrase) and not item.entity_type and bool(item.text)
+
+
+def _filled(items: Iterable[Phrase | Skip], entity_type: str | None) -> Iterator[Phrase | Skip]:
+    for item in items:
+        if isinstance(item, Phrase) and not item.entity_type and entity_type:
+            item = make_phrase(item.text, entity_type, item.line, item.canonical_id)
+        yield item
+
+
+# ---- messages and notes ---------------------------------------------------------------------
+
+
+def _unlabeled_message(name: str, content: Content, unlabeled: list[Phrase | Skip]) -> str:
+    verb = "has" if len(unlabeled) == 1 else "have"
+    line = unlabeled[0].line if content.has_labels else 0
+    first = f" (first on line {line:,})" if line else ""
+    return (
+        f"{_counted(len(unlabeled), 'term')} {verb} no label{first}: {name} {content.layout}. "
+        f"Name one type for all of them (--type), or {content.remedy}"
+    )
+
+
+def _skip_notes(tally: _Tally, kept_count: int) -> Iterator[str]:
+    for (noun, why), (count, line) in tally.items():
+        note = f"{_counted(count, noun)} {why}"
+        if (noun, why) != _DUPLICATE:
+            note += f" (first on line {line:,})" if line else ""
+        elif kept_count == 1:
+            note += ", 1 phrase left"
+        yield note
+
+
+def _type_notes(phrases: Iterable[Phrase]) -> Iterator[str]:
+    for name in sorted({phrase.entity_type for phrase in phrases}):
+        if " " in name:
+            written = name.replace(" ", "_")
+            yield f'Label "{name}" contains a space; it will be written as {written} in CoNLL.'
+
+
+def _counted(count: int, noun: str) -> str:
+    """Return the count with its noun.
+
+    >>> _counted(1, "phrase"), _counted(2000, "phrase")
+    ('1 phrase', '2,000 phrases')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

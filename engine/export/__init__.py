@@ -1,0 +1,52 @@
+"""What leaves Glossa: the choice of entities, summaries, dictionaries, and a check of every file."""
+
+from engine.export.choice import (
+    DICTIONARY,
+    GOLD,
+    METHOD_ORDER,
+    REVIEWED,
+    RUN,
+    ChosenEntities,
+    EntitySets,
+    ExportChoice,
+    choose_entities,
+    count_entities,
+    default_method,
+    default_run,
+    filter_entities,
+    methods_with_entities,
+    offered,
+    runs_with_entities,
+    with_known,
+)
+from engine.export.dictionary_writing import write_patterns, write_phrases
+from engine.export.selection import Selection
+from engine.export.summaries import write_comparison, write_surfaces
+from engine.export.verification import Verification, verify
+
+__all__ = [
+    "ChosenEntities",
+    "DICTIONARY",
+    "EntitySets",
+    "ExportChoice",
+    "GOLD",
+    "METHOD_ORDER",
+    "REVIEWED",
+    "RUN",
+    "Selection",
+    "Verification",
+    "choose_entities",
+    "count_entities",
+    "default_method",
+    "default_run",
+    "filter_entities",
+    "methods_with_entities",
+    "offered",
+    "runs_with_entities",
+    "verify",
+    "with_known",
+    "write_comparison",
+    "write_patterns",
+    "write_phrases",
+    "write_surfaces",
+]

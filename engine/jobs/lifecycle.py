@@ -1,0 +1,290 @@
+"""Start, watch, cancel and resume jobs, which train and predict in processes of their own.
+
+job = start(project, TrainRequest(preset="quick"))    # a row, and a process that does it
+get_job(project, job.id).share                        # how far it is; any process may ask
+cancel(project, job.id)                               # stops within seconds, keeps its epochs
+resume(project, job.id)                               # goes on after the last finished epoch
+results(project, job.id).entities["conf_mpu"]         # what was found
+
+No torch in here. A job outlives the page and the server that started it: whoever asks next finds
+its row and its process. Watching costs one read, so a page may do it every second.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from engine.files import written_whole
+from engine.jobs.plan import check_room, estimate
+from engine.jobs.process import end_group, start_process
+from engine.jobs.requests import (
+    QUEUED_KINDS,
+    CurveRequest,
+    PredictRequest,
+    ProbeRequest,
+    Request,
+    TrainRequest,
+    check_request,
+    kind_of,
+    request_record,
+)
+from engine.jobs.results import (
+    LOG,
+    TEXTS,
+    Results,
+    Stage,
+    confidence_histogram,
+    confidence_scores,
+    curve_cells,
+    curve_points,
+    epochs,
+    find_job,
+    job_notes,
+    log_tail,
+    predicted_corpus,
+    priors_of,
+    results,
+    run_folder,
+    stages,
+)
+from engine.jobs.rows import (
+    TABLES_OF_A_JOB,
+    Job,
+    job_from,
+    job_row,
+    job_rows,
+    next_turn,
+    process_from,
+    reading_jobs,
+    set_process,
+    writing_jobs,
+)
+from engine.jobs.watch import settle
+from engine.projects import ACTIVE, Project, touch
+from engine.run_folder import has_card
+from engine.system import now
+from engine.text import InputError
+
+__all__ = [
+    "CurveRequest",
+    "Job",
+    "PredictRequest",
+    "ProbeRequest",
+    "Request",
+    "Results",
+    "Stage",
+    "TrainRequest",
+    "active_job",
+    "cancel",
+    "confidence_histogram",
+    "confidence_scores",
+    "create",
+    "curve_cells",
+    "curve_points",
+    "delete_job",
+    "end_all",
+    "epochs",
+    "estimate",
+    "get_job",
+    "job_notes",
+    "list_jobs",
+    "log_tail",
+    "predicted_corpus",
+    "priors_of",
+    "requeue",
+    "results",
+    "resume",
+    "run_folder",
+    "stages",
+    "start",
+]
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+# ---- start and resume -----------------------------------------------------------------------
+
+
+def start(project: Project, request: Request) -> Job:
+    """Write down a job and start its process; it waits there while another one trains."""
+    return _launch(project, create(project, request))
+
+
+def create(project: Project, request: Request) -> Job:
+    """Write down a job, queued, for a process that does it; InputError for what cannot be done."""
+    check_request(request)
+    _check_project(project, request)
+    check_room(project, request)
+    at, id = now(), f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+    folder = project.jobs_folder / id
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
+    if isinstance(request, PredictRequest):
+        # Numbered: a name from an upload never becomes a path.
+        for i, file in enumerate(request.files):
+            with written_whole(folder / TEXTS / str(i)) as out:
+                out.write(file.data)
+    row: dict[str, Any] = {
+        "id": id,
+        "kind": kind_of(request),
+        "state": "queued",
+        "stage": "waiting",
+        "created_at": at,
+        "queued_at": at,
+        "request": json.dumps(request_record(request)),
+        "dictionary_version": project.dictionary_version(),
+        "labels_key": project.labels_key(),
+        "text_key": project.text_key(),
+        "match_preset": project.match_preset(),
+    }
+    with writing_jobs(project.folder) as db:
+        row["turn"] = next_turn(db)
+        columns, marks = ", ".join(row), ", ".join("?" * len(row))
+        db.execute(f"INSERT INTO jobs ({columns}) VALUES ({marks})", tuple(row.values()))
+        touch(db)
+    return find_job(project, id)
+
+
+def resume(project: Project, id: str) -> Job:
+    """Start an ended job again, at the end of the queue; it goes on where it was.
+
+    A job that is active already is returned as it is: someone else was faster.
+    """
+    job = get_job(project, id)
+    return job if job.is_active else _launch(project, requeue(project, job))
+
+
+def requeue(project: Project, job: Job) -> Job:
+    """Write an ended job down as queued again, for a process that goes on with it."""
+    if not job.can_resume:
+        raise InputError(f"job {job.id} is {job.state}; there is nothing to resume")
+    if job.kind != "predict" and job.text_key != project.text_key():
+        raise InputError(
+            "the text was changed since this job began, so it cannot go on. Start a new one"
+        )
+    with writing_jobs(project.folder) as db:
+        changed = db.execute(
+            "UPDATE jobs SET state = 'queued', stage = 'waiting', message = '', attempt = ?,"
+            " turn = ?, queued_at = ?, pid = 0, heartbeat_at = '', stop_at = '', finished_at = ''"
+            " WHERE id = ? AND attempt = ? AND state = ?",
+            (job.attempt + 1, next_turn(db), now(), job.id, job.attempt, job.state),
+        )
+        if changed.rowcount != 1:
+            raise InputError(f"job {job.id} was started by someone else just now")
+    return find_job(project, job.id)
+
+
+def _launch(project: Project, job: Job) -> Job:
+    command = [sys.executable, "-m", "engine", "work", "--project", project.id, "--job", job.id]
+    try:
+        process = start_process(
+            command, job.folder / LOG, folder=_ROOT, environment=_environment(project)
+        )
+    except OSError as error:
+        with writing_jobs(project.folder) as db:
+            db.execute(
+                "UPDATE jobs SET state = 'failed', finished_at = ?, message = ? WHERE id = ?",
+                (now(), f"The process could not be started: {error.strerror or error}.", job.id),
+            )
+        return find_job(project, job.id)
+    with writing_jobs(project.folder) as db:
+        set_process(db, job.id, job.attempt, process, project.folder)
+    return find_job(project, job.id)
+
+
+def _environment(project: Project) -> Mapping[str, str]:
+    """Ours, such that the process finds the engine and the project wherever we were started."""
+    path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH", ""))))
+    own = {"GLOSSA_DATA": str(project.folder.parent.absolute()), "PYTHONPATH": path}
+    return {**os.environ, **own, "PYTHONUNBUFFERED": "1"}
+
+
+def _check_project(project: Project, request: Request) -> None:
+    if isinstance(request, PredictRequest):
+        run = find_job(project, request.run)
+        if not request.files:
+            raise InputError("there is no text to find entities in. Add some")
+        if not has_card(run_folder(run, request.method)):
+            raise InputError(f"run {request.run} has no trained {request.method}. Choose another")
+        return
+    if not project.text_key():
+        raise InputError("this project has no text yet. Add some first")
+    if not project.dictionary_version():
+        raise InputError("this project has no dictionaries yet. Add some first")
+
+
+# ---- watch ----------------------------------------------------------------------------------
+
+
+def list_jobs(project: Project, kind: str | None = None) -> list[Job]:
+    """Return the jobs, newest first, each in the state that its process is really in."""
+    settle(project.folder)
+    with reading_jobs(project.folder) as db:
+        rows = job_rows(db, "WHERE kind = ?", kind) if kind else job_rows(db)
+        return [job_from(row, project.folder) for row in rows]
+
+
+def get_job(project: Project, id: str) -> Job:
+    """Return one job in the state that its process is really in."""
+    settle(project.folder)
+    return find_job(project, id)
+
+
+def active_job(project: Project) -> Job | None:
+    """Return the job to show as going on: the one that trains, else another, else one in line."""
+    active = [job for job in list_jobs(project) if job.is_active]
+    active.reverse()  # oldest first
+    return min(
+        active,
+        key=lambda job: (job.state == "queued", job.kind not in QUEUED_KINDS),
+        default=None,
+    )
+
+
+# ---- stop and delete ------------------------------------------------------------------------
+
+
+def cancel(project: Project, id: str) -> Job:
+    """Ask a job to stop, and return it; it does within two seconds, keeping finished epochs.
+
+    One that does not hear is ended by force, 10 and 20 seconds later, by whoever looks at it.
+    """
+    with writing_jobs(project.folder) as db:
+        job_row(db, id)
+        db.execute(
+            "UPDATE jobs SET state = 'stopping', stop_at = ? WHERE id = ?"
+            " AND state IN ('queued', 'running')",
+            (now(), id),
+        )
+    return get_job(project, id)
+
+
+def delete_job(project: Project, id: str) -> None:
+    """Delete a job that has ended, and what it left behind."""
+    job = get_job(project, id)
+    if job.is_active:
+        raise InputError(f"job {id} is still {job.state}. Cancel it first")
+    with writing_jobs(project.folder) as db:
+        db.execute("DELETE FROM jobs WHERE id = ?", (id,))
+        for table in TABLES_OF_A_JOB:
+            db.execute(f"DELETE FROM {table} WHERE job = ?", (id,))
+        touch(db)
+    shutil.rmtree(job.folder, ignore_errors=True)
+
+
+def end_all(project: Project) -> None:
+    """End every process of the project at once: before the project is deleted."""
+    settle(project.folder)
+    with reading_jobs(project.folder) as db:
+        rows = job_rows(db, f"WHERE state IN {ACTIVE}")
+    for row in rows:
+        if (process := process_from(row)) is not None:
+            end_group(process, by_force=True)
+    settle(project.folder)

@@ -1,0 +1,183 @@
+"""Estimate what a job will need: seconds, by measured speeds, and room on the disk."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from engine.jobs.requests import CurveRequest, ProbeRequest, Request, TrainRequest, settings_of
+from engine.jobs.rows import reading_jobs
+from engine.planning import CONFIDENCE, METHODS, TRAINING
+from engine.projects import Project
+from engine.settings import Settings
+from engine.system import host_name
+from engine.text import InputError
+
+_MB = 1_000_000
+_MINILM_BYTES = 91 * _MB
+_UNKNOWN_ENCODER_BYTES = 440 * _MB  # BERT base, the size most encoders have
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Tokens per second of one stage of one method, measured on this machine."""
+
+    method: str  # "" for what all methods share
+    stage: str  # prepare, confidence, training or predict
+    tokens_per_second: float
+    device: str = "cpu"
+
+
+def machine_name() -> str:
+    """Return the machine that a measured speed holds for."""
+    return f"{host_name()}, {os.cpu_count() or 1} cores"
+
+
+def network_key(settings: Settings) -> str:
+    """Return the settings that decide the speed of an epoch, whatever the method."""
+    parts = {
+        "encoder": settings.encoder,
+        "batch_size": settings.batch_size,
+        "hidden_size": settings.hidden_size,
+        "character_size": settings.character_size,
+        "contextual_layer": settings.contextual_layer,
+        "word_vectors": settings.word_vectors,
+        "lexicon_window": settings.lexicon_window,
+        "encoder_name": settings.encoder_name,
+        "encoder_window": settings.encoder_window,
+    }
+    return json.dumps(parts)
+
+
+def side_by_side(tasks: int, device: str = "cpu") -> int:
+    """Return how many tasks are trained at once: one per core; a GPU is not shared."""
+    return 1 if device != "cpu" else max(1, min(tasks, os.cpu_count() or 1))
+
+
+def makespan(seconds: Sequence[float], workers: int) -> float:
+    """Return when the last task ends if the longest begin first.
+
+    >>> makespan([10, 10, 25], 2)
+    25
+    """
+    ends: list[float] = [0] * max(1, workers)
+    for task in sorted(seconds, reverse=True):
+        ends[ends.index(min(ends))] += task
+    return max(ends)
+
+
+# ---- seconds --------------------------------------------------------------------------------
+
+
+def estimate(project: Project, request: Request) -> float | None:
+    """Return the seconds that a training or a curve will take; None when nothing was measured.
+
+    The speeds are those of a probe or a run of the same network on this machine.
+    """
+    if not isinstance(request, TrainRequest | ProbeRequest | CurveRequest):
+        return None
+    tokens = sum(file.tokens for file in project.text_files())
+    speeds = measured_speeds(project, settings_of(request))
+    if not tokens or not any(stage == TRAINING for _, stage in speeds):
+        return None
+    costs = [_seconds(method, request, speeds, tokens) for method in request.methods]
+    shares, seeds = 1, 1
+    if isinstance(request, CurveRequest):
+        shares, seeds = len(request.fractions), len(request.seeds)
+    tasks = costs * seeds
+    workers = side_by_side(len(tasks), next(iter(speeds.values())).device)
+    rest = _once(speeds, "prepare", tokens) + len(tasks) * _once(speeds, "predict", tokens)
+    return shares * (makespan(tasks, workers) + rest)
+
+
+def _seconds(
+    method: str,
+    request: TrainRequest | ProbeRequest | CurveRequest,
+    speeds: Mapping[tuple[str, str], Speed],
+    tokens: int,
+) -> float:
+    settings = settings_of(request)
+    folds = settings.confidence_folds
+    seconds = 0.0
+    for stage, epochs in METHODS[method].epochs(settings).items():
+        measured = speeds.get((method, stage)) or speeds.get(("", stage))
+        # An epoch costs nearly the same under any risk: the network is the same.
+        alike = [s.tokens_per_second for (_, name), s in speeds.items() if name == TRAINING]
+        speed = measured.tokens_per_second if measured else fmean(alike)
+        seen = tokens * (folds - 1) / folds if stage == CONFIDENCE and folds > 1 else tokens
+        seconds += epochs * seen / speed
+    return seconds
+
+
+def _once(speeds: Mapping[tuple[str, str], Speed], stage: str, tokens: int) -> float:
+    measured = speeds.get(("", stage))
+    return tokens / measured.tokens_per_second if measured else 0.0
+
+
+def measured_speeds(project: Project, settings: Settings) -> dict[tuple[str, str], Speed]:
+    """Return the latest speed of each (method, stage) of this network, on this machine."""
+    with reading_jobs(project.folder) as db:
+        rows = db.execute(
+            "SELECT method, stage, tokens_per_second, device FROM job_speeds"
+            " WHERE machine = ? AND network = ? AND tokens_per_second > 0 ORDER BY at",
+            (machine_name(), network_key(settings)),
+        ).fetchall()
+    return {(row["method"], row["stage"]): Speed(*row) for row in rows}
+
+
+# ---- room -----------------------------------------------------------------------------------
+
+
+def check_room(project: Project, request: Request) -> None:
+    """Raise InputError when the disk has less room than the job will need."""
+    needed = needed_bytes(project, request)
+    free = shutil.disk_usage(project.folder).free
+    if free < needed:
+        raise InputError(
+            f"Only {_size(free)} left in {project.folder.parent}. Training needs about "
+            f"{_size(needed)}. Delete old runs or enlarge the volume"
+        )
+
+
+def needed_bytes(project: Project, request: Request) -> int:
+    """Return about how much a job writes, checkpoints included."""
+    if not isinstance(request, TrainRequest | CurveRequest):
+        return 5 * _MB
+    settings = settings_of(request)
+    tokens = sum(file.tokens for file in project.text_files())
+    tasks = len(request.methods)
+    if isinstance(request, CurveRequest):
+        tasks *= len(request.fractions) * len(request.seeds)
+    # The weights of each task. While it trains: weights and Adam's two averages, twice while
+    # the next checkpoint is written, and once more for the confidence tagger.
+    weights = (tasks + 9 * side_by_side(tasks)) * _weight_bytes(settings)
+    # One confidence per token, and a row of some 200 bytes for one token in ten.
+    per_token = 24 * tasks + (384 * 2 if settings.contextual_layer else 0)
+    return weights + tasks * _frozen_bytes(settings) + per_token * tokens + 10 * _MB
+
+
+def _frozen_bytes(settings: Settings) -> int:
+    """The bytes of the frozen encoder, which a run keeps unless it comes with Glossa."""
+    is_kept = settings.contextual_layer and settings.encoder_name != "minilm"
+    return _encoder_bytes(settings) if is_kept and settings.encoder == "bilstm" else 0
+
+
+def _encoder_bytes(settings: Settings) -> int:
+    if settings.encoder_name == "minilm":
+        return _MINILM_BYTES
+    files = list(Path(settings.encoder_name).glob("*.safetensors"))
+    return sum(path.stat().st_size for path in files) or _UNKNOWN_ENCODER_BYTES
+
+
+def _weight_bytes(settings: Settings) -> int:
+    if settings.encoder == "transformer":
+        return _encoder_bytes(settings)
+    inputs = 150 + (384 if settings.contextual_layer else 0)
+    return 4 * 8 * settings.hidden_size * (inputs + settings.hidden_size)
+
+
+def _size(count: int) -> str:
+    return f"{count / _MB:,.0f} MB" if count < 1000 * _MB else f"{count / 1000 / _MB:,.1f} GB"

@@ -1,0 +1,211 @@
+"""What the process of a job writes about itself: progress, results, and that it is alive."""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from engine.jobs.requests import QUEUED_KINDS
+from engine.jobs.rows import (
+    Job,
+    fact_of,
+    job_from,
+    job_row,
+    reading_jobs,
+    set_process,
+    writing_jobs,
+)
+from engine.projects import ACTIVE
+from engine.system import now, this_process
+from engine.text import InputError
+
+_BEAT_SECONDS = 1.0
+_LOOK_SECONDS = 0.25  # how often a wish to stop is looked for
+
+
+class Superseded(Exception):
+    """The job is not this process's any more: deleted, or started again by another."""
+
+
+class Report:
+    """The pen of one process on the rows of its job.
+
+    Every method writes one short transaction, and raises Superseded when the job is not its own.
+    """
+
+    def __init__(self, folder: Path, job: Job) -> None:
+        self.folder, self.job = folder, job
+
+    def claim(self) -> None:
+        """Say that this process does the job."""
+        with writing_jobs(self.folder) as db:
+            if not set_process(db, self.job.id, self.job.attempt, this_process(), self.folder):
+                raise Superseded
+            self._set(db, heartbeat_at=now())
+
+    def begin(self) -> bool:
+        """Go from queued to running, unless it is another's turn or the job is to stop."""
+        with writing_jobs(self.folder) as db:
+            row = self._own_row(db)
+            if row["state"] != "queued" or (row["kind"] in QUEUED_KINDS and _first(db, row)):
+                return False
+            self._set(db, state="running", started_at=row["started_at"] or now(), message="")
+            return True
+
+    def waits_for(self) -> str:
+        """Return the id of the job that comes first, "" when it is this one's turn."""
+        with reading_jobs(self.folder) as db:
+            row = self._own_row(db)
+            return _first(db, row) if row["kind"] in QUEUED_KINDS else ""
+
+    def state(self) -> str:
+        """Return the state that the row is in, which a person may have changed."""
+        with reading_jobs(self.folder) as db:
+            return str(self._own_row(db)["state"])
+
+    def beat(self) -> None:
+        """Say that this process is alive."""
+        with writing_jobs(self.folder) as db:
+            self._set(db, heartbeat_at=now())
+
+    def progress(self, **columns: Any) -> None:
+        """Write where the job is: stage, method, share, seconds_left, message."""
+        with writing_jobs(self.folder) as db:
+            self._set(db, **columns)
+
+    def epochs(self, rows: Iterable[Mapping[str, Any]], **columns: Any) -> None:
+        """Write finished epochs, and with them where the job is; those known already stay."""
+        with writing_jobs(self.folder) as db:
+            self._set(db, **columns, heartbeat_at=now())
+            for row in rows:
+                _insert(db, "job_epochs", {"job": self.job.id, **row, "at": now()}, "IGNORE")
+
+    def fact(self, key: str, value: Any) -> None:
+        """Write something the job found out, as JSON."""
+        with writing_jobs(self.folder) as db:
+            self._own_row(db)
+            row = {"job": self.job.id, "key": key, "value": json.dumps(value)}
+            _insert(db, "job_facts", row, "REPLACE")
+
+    def known(self, key: str) -> Any:
+        """Return what the job found out before, None when it has not."""
+        with reading_jobs(self.folder) as db:
+            return fact_of(db, self.job.id, key)
+
+    def points(self, points: Sequence[Mapping[str, Any]]) -> None:
+        """Write points of a curve."""
+        with writing_jobs(self.folder) as db:
+            self._own_row(db)
+            for point in points:
+                place = {name: point[name] for name in ("fraction", "seed", "method")}
+                row = {"job": self.job.id, **place, "point": json.dumps(dict(point))}
+                _insert(db, "job_points", row, "REPLACE")
+
+    def cells(self, cells: Sequence[Mapping[str, Any]]) -> None:
+        """Write what became of cells of a curve."""
+        with writing_jobs(self.folder) as db:
+            self._own_row(db)
+            for cell in cells:
+                _insert(db, "job_cells", {"job": self.job.id, **cell}, "REPLACE")
+
+    def speeds(self, speeds: Iterable[Mapping[str, Any]]) -> None:
+        """Write measured speeds, for the estimates of later jobs."""
+        with writing_jobs(self.folder) as db:
+            self._own_row(db)
+            for speed in speeds:
+                _insert(db, "job_speeds", {"job": self.job.id, **speed, "at": now()}, "REPLACE")
+
+    def finish(self, state: str, message: str = "") -> None:
+        """Write how the job ended; a job that was done is done, whatever was wished meanwhile."""
+        changes: dict[str, Any] = {"state": state, "message": message, "seconds_left": None}
+        if state == "done":
+            changes |= {"stage": "done", "share": 1.0}
+        with writing_jobs(self.folder) as db:
+            self._set(db, **changes, finished_at=now(), heartbeat_at=now())
+
+    def _own_row(self, db: sqlite3.Connection) -> sqlite3.Row:
+        try:
+            row = job_row(db, self.job.id)
+        except InputError:
+            raise Superseded from None
+        if row["attempt"] != self.job.attempt or row["state"] not in ACTIVE:
+            raise Superseded
+        return row
+
+    def _set(self, db: sqlite3.Connection, **columns: Any) -> None:
+        assignments = ", ".join(f"{name} = ?" for name in columns)
+        changed = db.execute(
+            f"UPDATE jobs SET {assignments} WHERE id = ? AND attempt = ? AND state IN {ACTIVE}",
+            (*columns.values(), self.job.id, self.job.attempt),
+        )
+        if changed.rowcount != 1:
+            raise Superseded
+
+
+def open_report(folder: Path, id: str) -> Report:
+    """Return the pen on a job that is about to be done."""
+    with reading_jobs(folder) as db:
+        return Report(folder, job_from(job_row(db, id), folder))
+
+
+def _first(db: sqlite3.Connection, row: sqlite3.Row) -> str:
+    """The job that comes before this one in the queue, "" when there is none."""
+    before = db.execute(
+        f"SELECT id FROM jobs WHERE kind IN {QUEUED_KINDS} AND state IN {ACTIVE} AND turn < ?"
+        " ORDER BY turn LIMIT 1",
+        (row["turn"],),
+    ).fetchone()
+    return str(before[0]) if before else ""
+
+
+def _insert(db: sqlite3.Connection, table: str, row: Mapping[str, Any], conflict: str) -> None:
+    columns, marks = ", ".join(row), ", ".join("?" * len(row))
+    db.execute(
+        f"INSERT OR {conflict} INTO {table} ({columns}) VALUES ({marks})", tuple(row.values())
+    )
+
+
+class Heart(threading.Thread):
+    """Beats while the job is done, and hears when it is to stop.
+
+    `on_lost` is called when the project or the job is gone, `on_stop` when a person wishes an end.
+    """
+
+    def __init__(
+        self, report: Report, on_stop: Callable[[], None], on_lost: Callable[[], None]
+    ) -> None:
+        super().__init__(daemon=True)
+        self._report, self._on_stop, self._on_lost = report, on_stop, on_lost
+        self._is_over = threading.Event()
+
+    def run(self) -> None:
+        """Look for a wish to stop a few times a second, and beat once a second."""
+        looks, is_stopping = 0, False
+        while not self._is_over.wait(_LOOK_SECONDS):
+            looks += 1
+            try:
+                if looks % round(_BEAT_SECONDS / _LOOK_SECONDS) == 0:
+                    self._report.beat()
+                if not is_stopping and self._report.state() == "stopping":
+                    is_stopping = True
+                    self._on_stop()
+            except Superseded:
+                if not self._is_over.is_set():
+                    self._on_lost()
+                return
+            except InputError:
+                # A busy or full disk passes; a project that was deleted does not.
+                if not self._report.folder.joinpath("project.db").exists():
+                    self._on_lost()
+                    return
+            except sqlite3.Error:
+                continue
+
+    def stop(self) -> None:
+        """Beat no more; returns when the last beat is over."""
+        self._is_over.set()
+        with suppress(RuntimeError):  # never started
+            self.join()

@@ -1,0 +1,166 @@
+"""What a person asks of a job, checked before anything starts and kept as JSON beside it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from engine.files import SourceFile
+from engine.planning import METHODS
+from engine.settings import (
+    DEFAULT_TRAINING_PRESET,
+    ENCODERS,
+    TRAINING_PRESETS,
+    ReadOptions,
+    Settings,
+    training_settings,
+)
+from engine.settings import METHODS as OFFERED_FIRST
+from engine.text import InputError
+
+TRAINABLE = tuple(METHODS)
+_OWN_FIELDS = ("method", "encoder", "seed")  # the request has fields of its own for these
+
+
+@dataclass(frozen=True, slots=True)
+class TrainRequest:
+    """Methods to train on the project's text and dictionaries, and to compare."""
+
+    methods: tuple[str, ...] = OFFERED_FIRST
+    preset: str = DEFAULT_TRAINING_PRESET
+    encoder: str = "bilstm"
+    settings: Mapping[str, Any] = field(default_factory=dict)  # changes to the preset
+    seed: int = 0
+    priors: Mapping[str, float] | None = None  # by entity type; None = estimated
+    use_decisions: bool = False  # what was accepted and rejected in review joins the labels
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRequest:
+    """A training whose speed is to be measured on a few batches of each method."""
+
+    methods: tuple[str, ...] = OFFERED_FIRST
+    preset: str = DEFAULT_TRAINING_PRESET
+    encoder: str = "bilstm"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRequest:
+    """Methods to train on growing shares of the dictionaries."""
+
+    fractions: tuple[int, ...] = (20, 40, 60, 80, 100)  # percent
+    methods: tuple[str, ...] = OFFERED_FIRST
+    seeds: tuple[int, ...] = (0,)
+    preset: str = DEFAULT_TRAINING_PRESET
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    encoder: str = "bilstm"
+
+
+@dataclass(frozen=True, slots=True)
+class PredictRequest:
+    """Texts in which a method of a finished run is to find entities."""
+
+    run: str  # id of the train job
+    method: str
+    files: tuple[SourceFile, ...] = ()  # stored in the job's folder when it starts
+    options: ReadOptions = ReadOptions()
+
+
+Request = TrainRequest | ProbeRequest | CurveRequest | PredictRequest
+KINDS: dict[str, type[Request]] = {
+    "train": TrainRequest,
+    "probe": ProbeRequest,
+    "curve": CurveRequest,
+    "predict": PredictRequest,
+}
+# These use all cores for long, so a project runs one at a time; the others are short.
+QUEUED_KINDS = ("train", "curve")
+
+
+def kind_of(request: Request) -> str:
+    """Return the kind of job that does what is asked."""
+    return next(kind for kind, of in KINDS.items() if type(request) is of)
+
+
+def check_request(request: Request) -> None:
+    """Raise InputError for what no job could do."""
+    if isinstance(request, PredictRequest):
+        return
+    if not request.methods:
+        raise InputError(f"no method is chosen; choose from {', '.join(TRAINABLE)}")
+    for method in request.methods:
+        if method not in TRAINABLE:
+            raise InputError(f'"{method}" is not a method; choose from {", ".join(TRAINABLE)}')
+    if isinstance(request, CurveRequest):
+        for method in request.methods:
+            if METHODS[method].needs_gold:
+                raise InputError(f"{method} learns from gold, so it has no curve over dictionaries")
+        _check_numbers("share of the dictionary, in percent,", request.fractions, 1, 100)
+        _check_numbers("seed", request.seeds, 0, 1_000_000)
+    settings_of(request)
+
+
+def _check_numbers(what: str, numbers: tuple[int, ...], least: int, most: int) -> None:
+    wrong = [number for number in numbers if not least <= number <= most]
+    if wrong or not numbers:
+        got = f"got {wrong[0]}" if wrong else "none is chosen"
+        raise InputError(f"a {what} is a whole number from {least} to {most:,}; {got}")
+
+
+def settings_of(request: TrainRequest | ProbeRequest | CurveRequest) -> Settings:
+    """Return the preset with what the request changes in it, for any method."""
+    if request.preset not in TRAINING_PRESETS:
+        names = ", ".join(TRAINING_PRESETS)
+        raise InputError(f'"{request.preset}" is not a preset; choose from {names}')
+    if request.encoder not in ENCODERS:
+        raise InputError(
+            f'"{request.encoder}" is not an encoder; choose from {", ".join(ENCODERS)}'
+        )
+    seed = 0 if isinstance(request, CurveRequest) else request.seed
+    changes = {name: _checked(name, value) for name, value in request.settings.items()}
+    try:
+        return replace(training_settings(request.preset, request.encoder), **changes, seed=seed)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _checked(name: str, value: Any) -> Any:
+    """The value as the setting has it: a whole number may stand for a decimal one."""
+    kinds = {of.name: type(getattr(Settings(), of.name)) for of in fields(Settings)}
+    if name not in kinds or name in _OWN_FIELDS:
+        names = ", ".join(sorted(kinds.keys() - set(_OWN_FIELDS)))
+        raise InputError(f'"{name}" is not a setting that can be changed; choose one of {names}')
+    if kinds[name] is float and type(value) is int:
+        return float(value)
+    if type(value) is not kinds[name]:
+        raise InputError(f"{name}: expected {kinds[name].__name__}, got {value!r}")
+    return value
+
+
+# ---- as JSON --------------------------------------------------------------------------------
+
+
+def request_record(request: Request) -> dict[str, Any]:
+    """Return the request as JSON values; of files, which are stored apart, their names."""
+    if isinstance(request, PredictRequest):
+        return {
+            "run": request.run,
+            "method": request.method,
+            "files": [file.name for file in request.files],
+            "options": asdict(request.options),
+        }
+    return asdict(request)
+
+
+def request_from(
+    kind: str, record: Mapping[str, Any], files: tuple[SourceFile, ...] = ()
+) -> Request:
+    """Return the request of a stored record; `files` are those of a predict job."""
+    if kind == "predict":
+        options = ReadOptions(**record["options"])
+        return PredictRequest(record["run"], record["method"], files, options)
+    values: dict[str, Any] = {
+        name: tuple(of) if isinstance(of, list) else of for name, of in record.items()
+    }
+    return KINDS[kind](**values)

@@ -1,0 +1,228 @@
+"""What a job has found so far, or left behind: epochs, priors, points, entities, its log."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from engine.files import SourceFile
+from engine.formats import read_corpus
+from engine.jobs.requests import (
+    TRAINABLE,
+    PredictRequest,
+    Request,
+    TrainRequest,
+    request_from,
+    settings_of,
+)
+from engine.jobs.rows import Job, fact_of, job_from, job_row, reading_jobs
+from engine.planning import METHODS
+from engine.projects import ACTIVE, Project
+from engine.run_folder import PREDICTIONS, Card, read_card, read_entities, run_name
+from engine.text import Corpus, Entity, InputError
+
+LOG = "log.txt"
+TEXTS = "text"  # folder of a predict job's files
+EPOCH_COLUMNS = (
+    "method", "stage", "epoch", "epochs", "risk", "positive", "negative", "bounded", "seconds",
+    "tokens_per_second", "at",
+)  # fmt: skip
+POINT_COLUMNS = (
+    "fraction", "seed", "method", "precision", "recall", "f1", "token_coverage", "n_terms",
+    "n_entities", "run_id", "seconds",
+)  # fmt: skip
+_LOG_BYTES = 200_000  # read from the end
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the methods of a job found, as far as they are done."""
+
+    entities: Mapping[str, Mapping[str, tuple[Entity, ...]]]  # by method, then document id
+    cards: Mapping[str, Card]  # by method
+    # By method, "dictionary" included: overall, by_type, tokens, errors; empty without gold.
+    scores: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step of a training job, and how far it is."""
+
+    name: str  # prepare, confidence, training, predict
+    method: str  # "" for what all methods share
+    state: str  # waiting, running or done
+    share: float
+
+
+def find_job(project: Project, id: str) -> Job:
+    """Return a job as its row has it, without looking at its process."""
+    with reading_jobs(project.folder) as db:
+        return job_from(job_row(db, id), project.folder)
+
+
+def run_folder(job: Job, method: str) -> Path:
+    """Return the folder of a method that the job trained, which `predict` can use."""
+    if method not in TRAINABLE:
+        raise InputError(f'"{method[:40]}" is not a method')
+    return job.folder / run_name(method, int(job.request.get("seed", 0)))
+
+
+def epochs(project: Project, id: str) -> pd.DataFrame:
+    """Return one row for each finished epoch, by method and stage, whenever it was written down."""
+    return _table(
+        project,
+        f"SELECT {', '.join(EPOCH_COLUMNS)} FROM job_epochs WHERE job = ? "
+        "ORDER BY method, stage, epoch",
+        id,
+        EPOCH_COLUMNS,
+    )
+
+
+def confidence_histogram(project: Project, id: str) -> pd.DataFrame | None:
+    """Return how many tokens have each confidence: low, high, labeled, unlabeled; None before."""
+    rows = _fact(project, id, "confidence_histogram")
+    return None if rows is None else pd.DataFrame(rows)
+
+
+def confidence_scores(project: Project, id: str) -> dict[str, dict[str, float | None]] | None:
+    """Return the token scores of the confidence, over "unlabeled" and "all"; None without gold."""
+    found: dict[str, dict[str, float | None]] | None = _fact(project, id, "confidence_scores")
+    return found
+
+
+def priors_of(project: Project, id: str) -> pd.DataFrame:
+    """Return the priors that the job trains with: entity_type, value, source, labeled_share."""
+    rows = _fact(project, id, "priors") or []
+    return pd.DataFrame(rows, columns=["entity_type", "value", "source", "labeled_share"])
+
+
+def job_notes(project: Project, id: str) -> list[str]:
+    """Return what a person should know about the job's data: rough priors, few labels."""
+    return list(_fact(project, id, "notes") or [])
+
+
+def curve_points(project: Project, id: str) -> pd.DataFrame:
+    """Return the points of a curve that are there so far; scores are missing without gold."""
+    with reading_jobs(project.folder) as db:
+        rows = db.execute(
+            "SELECT point FROM job_points WHERE job = ? ORDER BY fraction, rowid", (id,)
+        ).fetchall()
+    return pd.DataFrame([json.loads(row[0]) for row in rows], columns=list(POINT_COLUMNS))
+
+
+def curve_cells(project: Project, id: str) -> pd.DataFrame:
+    """Return the cells of a curve: fraction, method, seed, state, message (why it failed).
+
+    A cell that was being trained when its job ended waits for the job to be resumed: queued.
+    """
+    return _table(
+        project,
+        "SELECT c.fraction, c.method, c.seed, CASE WHEN c.state = 'running' AND j.state NOT IN"
+        f" {ACTIVE} THEN 'queued' ELSE c.state END, c.message FROM job_cells AS c"
+        " JOIN jobs AS j ON j.id = c.job WHERE c.job = ? ORDER BY c.fraction, c.method, c.seed",
+        id,
+        ("fraction", "method", "seed", "state", "message"),
+    )
+
+
+def stages(project: Project, id: str) -> list[Stage]:
+    """Return the steps of a training job in order: prepare, each method's own, predict."""
+    job = find_job(project, id)
+    request = request_from(job.kind, job.request) if job.kind == "train" else None
+    if not isinstance(request, TrainRequest):
+        return []
+    table, is_done = epochs(project, id), job.state == "done"
+    has_begun = bool(len(table)) or is_done or job.stage == "predict"
+    done = table.groupby(["method", "stage"])["epoch"].max().to_dict() if len(table) else {}
+    types = max(1, len(priors_of(project, id)))
+    steps = [Stage("prepare", "", *_state(float(has_begun), job.state == "running"))]
+    for method in request.methods:
+        for stage, total in METHODS[method].epochs(settings_of(request), types).items():
+            share = 1.0 if is_done else min(1.0, done.get((method, stage), 0) / total)
+            steps.append(Stage(stage, method, *_state(share, (method, stage) in done)))
+    steps.append(Stage("predict", "", *_state(float(is_done), job.stage == "predict")))
+    return steps
+
+
+def _state(share: float, has_begun: bool) -> tuple[str, float]:
+    if share >= 1:
+        return "done", 1.0
+    return ("running" if has_begun else "waiting"), share
+
+
+def log_tail(project: Project, id: str, lines: int = 200) -> list[str]:
+    """Return the last lines of the job's log."""
+    try:
+        with open(find_job(project, id).folder / LOG, "rb") as log:
+            log.seek(max(0, os.fstat(log.fileno()).st_size - _LOG_BYTES))
+            return log.read().decode("utf-8", "replace").splitlines()[-lines:]
+    except FileNotFoundError:
+        return []
+
+
+# ---- entities -------------------------------------------------------------------------------
+
+
+def results(project: Project, id: str) -> Results:
+    """Return the entities, cards and scores of the methods that are done; read anew each time."""
+    job = find_job(project, id)
+    if job.kind == "predict":
+        folders = {job.request["method"]: job.folder}
+    else:
+        folders = {of: run_folder(job, of) for of in job.request.get("methods", ())}
+    found = {of: folder for of, folder in folders.items() if (folder / PREDICTIONS).exists()}
+    return Results(
+        {method: read_entities(folder / PREDICTIONS) for method, folder in found.items()},
+        {method: card for method, folder in found.items() if (card := run_card(folder))},
+        _fact(project, id, "scores") or {},
+    )
+
+
+def predicted_corpus(project: Project, id: str) -> Corpus:
+    """Return the texts of a predict job, with the entities found in them once it is done."""
+    job = find_job(project, id)
+    request = stored_request(job)
+    if not isinstance(request, PredictRequest):
+        raise ValueError(f"job {id} is a {job.kind} job, not a predict job")
+    corpus = read_corpus(request.files, request.options)
+    path = job.folder / PREDICTIONS
+    entities = read_entities(path) if path.exists() else {}
+    return Corpus(corpus.documents, entities, corpus.files)
+
+
+def stored_request(job: Job) -> Request:
+    """Return what was asked of a job, the files of a predict job included."""
+    files: tuple[SourceFile, ...] = ()
+    if job.kind == "predict":
+        paths = [job.folder / TEXTS / str(i) for i in range(len(job.request["files"]))]
+        try:
+            files = tuple(
+                SourceFile(name, path.read_bytes())
+                for name, path in zip(job.request["files"], paths, strict=True)
+            )
+        except OSError as error:
+            raise InputError(f"a text of this job is gone: {error}. Start it again") from error
+    return request_from(job.kind, job.request, files)
+
+
+def run_card(folder: Path) -> Card | None:
+    """Return the card of a finished run; None when there is none that can be read."""
+    try:
+        return read_card(folder)
+    except InputError:
+        return None
+
+
+def _fact(project: Project, id: str, key: str) -> Any:
+    with reading_jobs(project.folder) as db:
+        return fact_of(db, id, key)
+
+
+def _table(project: Project, query: str, id: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    with reading_jobs(project.folder) as db:
+        rows = [tuple(row) for row in db.execute(query, (id,))]
+    return pd.DataFrame(rows, columns=list(columns))

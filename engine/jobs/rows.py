@@ -1,0 +1,116 @@
+"""The rows of jobs in a project's database: what a job is, and its tables.
+
+Rows are written by two sides: callers (start, cancel, resume) and the job's own process, which
+reports through `job_reports`. A row counts the times its job was started, and a process may write
+only while the count is its own: one that was given up for dead cannot disturb its successor.
+"""
+
+import json
+import re
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from engine.projects import ACTIVE, reading, writing
+from engine.system import Process, moment
+from engine.text import InputError
+
+RUNS = "runs"  # the folder of jobs inside a project
+# A project may come from a stranger's zip, and an id becomes the name of a folder.
+_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}", re.ASCII)
+TABLES_OF_A_JOB = ("job_epochs", "job_points", "job_cells", "job_facts", "job_speeds")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A training, a curve, a prediction or a probe: what was asked, and how far it is."""
+
+    id: str
+    kind: str  # train, curve, predict, probe
+    state: str  # queued, running, stopping; then cancelled, failed, interrupted or done
+    stage: str  # waiting, reading, labels, priors, confidence, training, predict, …
+    method: str  # the method that reported last
+    share: float  # 0 to 1, of all there is to do
+    seconds_left: float | None
+    message: str  # one sentence: why it ended, or what it waits for
+    created_at: datetime
+    started_at: datetime | None
+    heartbeat_at: datetime | None
+    finished_at: datetime | None
+    pid: int | None
+    request: dict[str, Any]
+    folder: Path
+    dictionary_version: int
+    labels_key: str
+    text_key: str
+    match_preset: str
+    attempt: int  # counts starts: 1, and one more each time it is resumed
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ACTIVE
+
+    @property
+    def can_resume(self) -> bool:
+        return self.state in ("cancelled", "failed", "interrupted")
+
+
+# The tables of jobs are part of every project.
+reading_jobs, writing_jobs = reading, writing
+
+
+def job_rows(db: sqlite3.Connection, where: str = "", *values: Any) -> list[sqlite3.Row]:
+    """Return the rows of jobs, newest first."""
+    return db.execute(
+        f"SELECT * FROM jobs {where} ORDER BY created_at DESC, rowid DESC", values
+    ).fetchall()
+
+
+def job_row(db: sqlite3.Connection, id: str) -> sqlite3.Row:
+    """Return the row of one job, or say that there is none."""
+    rows = job_rows(db, "WHERE id = ?", id)
+    if not rows:
+        raise InputError(f'this project has no job "{id}"; it may have been deleted')
+    return rows[0]
+
+
+def job_from(row: sqlite3.Row, folder: Path) -> Job:
+    """Return the job of a row of the project in `folder`."""
+    if not _ID.fullmatch(row["id"]):
+        raise InputError(f"project.db is damaged: {row['id'][:40]!r} is no job. Delete the project")
+    values = {name: row[name] for name in row.keys() if name in Job.__slots__}  # noqa: SIM118
+    for name in ("created_at", "started_at", "heartbeat_at", "finished_at"):
+        values[name] = moment(row[name]) if row[name] else None
+    values["pid"] = row["pid"] or None
+    values["request"] = json.loads(row["request"])
+    return Job(**values, folder=folder / RUNS / row["id"])
+
+
+def process_from(row: sqlite3.Row) -> Process | None:
+    """Return the process that a row names; None while it is being started."""
+    return Process(row["pid"], row["began"], row["host"]) if row["pid"] else None
+
+
+def set_process(
+    db: sqlite3.Connection, id: str, attempt: int, process: Process, folder: Path
+) -> bool:
+    """Note which process does the job; False when the job is not its own any more."""
+    changed = db.execute(
+        "UPDATE jobs SET pid = ?, began = ?, host = ?, place = ? WHERE id = ? AND attempt = ?"
+        f" AND state IN {ACTIVE}",
+        (process.pid, process.began, process.host, str(folder.resolve()), id, attempt),
+    )
+    return changed.rowcount == 1
+
+
+def next_turn(db: sqlite3.Connection) -> int:
+    """Return the number of who comes last in the queue."""
+    return int(db.execute("SELECT COALESCE(MAX(turn), 0) + 1 FROM jobs").fetchone()[0])
+
+
+def fact_of(db: sqlite3.Connection, id: str, key: str) -> Any:
+    """Return what a job found out under `key`, None when it has not."""
+    row = db.execute("SELECT value FROM job_facts WHERE job = ? AND key = ?", (id, key)).fetchone()
+    return None if row is None else json.loads(row[0])

@@ -1,0 +1,78 @@
+"""Rows of jobs and living processes are brought together: who is dead, who does not stop.
+
+A process that is seen to live is believed, however old its heartbeat: the machine may have slept,
+and a second process on the same files would be worse than a late one. Only where processes cannot
+be seen (another machine, a system without /proc and ps) does the heartbeat decide.
+"""
+
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+
+from engine.jobs.process import end_group, reap
+from engine.jobs.rows import job_rows, process_from, reading_jobs, writing_jobs
+from engine.projects import ACTIVE
+from engine.system import host_name, is_alive, now, seconds_since
+from engine.text import InputError
+
+STALE_SECONDS = 30.0  # without a heartbeat, where the process itself cannot be seen
+TERMINATE_SECONDS = 10.0  # after a wish to stop that was not heard
+KILL_SECONDS = 20.0
+
+INTERRUPTED = (
+    "The process ended before it was done: it was killed, or the machine was restarted. Finished "
+    "epochs are kept; Resume goes on from there."
+)
+CANCELLED = "Stopped. Finished epochs are kept; Resume goes on from there."
+
+
+def settle(folder: Path) -> None:
+    """Write down what became of jobs whose process is gone, and end those that do not stop.
+
+    Nothing is waited for: a process that is told to end is found gone by a later call.
+    """
+    reap()
+    with reading_jobs(folder) as db:
+        rows = job_rows(db, f"WHERE state IN {ACTIVE}")
+    gone = []
+    for row in rows:
+        if not is_running(row, folder):
+            gone.append(row)
+        elif row["state"] == "stopping":
+            _hurry(row)
+    if gone:
+        # On a full or read-only disk a project can still be looked at; the next look writes.
+        with suppress(InputError), writing_jobs(folder) as db:
+            for row in gone:
+                state, message = _end_of(row)
+                # Only as it was seen: its last act may have been to write how it ended.
+                db.execute(
+                    "UPDATE jobs SET state = ?, message = ?, seconds_left = NULL, finished_at = ?"
+                    " WHERE id = ? AND attempt = ? AND state = ?",
+                    (state, message, now(), row["id"], row["attempt"], row["state"]),
+                )
+
+
+def is_running(row: sqlite3.Row, folder: Path) -> bool:
+    """Return whether the process of an active job still works on it."""
+    process = process_from(row)
+    if process is None:  # being started
+        return seconds_since(row["queued_at"]) < STALE_SECONDS
+    if process.host == host_name() and row["place"] != str(folder.resolve()):
+        return False  # the project was copied or moved; its process works on the other one
+    alive = is_alive(process)
+    if alive is None:
+        return seconds_since(row["heartbeat_at"] or row["queued_at"]) < STALE_SECONDS
+    return alive
+
+
+def _hurry(row: sqlite3.Row) -> None:
+    process, waited = process_from(row), seconds_since(row["stop_at"])
+    if process is not None and waited > TERMINATE_SECONDS:
+        end_group(process, by_force=waited > KILL_SECONDS)
+
+
+def _end_of(row: sqlite3.Row) -> tuple[str, str]:
+    if row["state"] == "stopping":
+        return "cancelled", CANCELLED
+    return "interrupted", INTERRUPTED

@@ -1,0 +1,61 @@
+"""Distant labels: match dictionary phrases in text, settle conflicts, and measure coverage."""
+
+from engine.labels.candidates import missing_candidates
+from engine.labels.changes import Changes, change_examples, label_changes
+from engine.labels.corrections import correct_labels
+from engine.labels.coverage import (
+    Coverage,
+    coverage_along,
+    coverage_by_dictionary,
+    coverage_by_type,
+    matches_per_sentence,
+    measure_coverage,
+    phrase_usage,
+)
+from engine.labels.distant import (
+    ALSO_COLUMNS,
+    MATCH_COLUMNS,
+    SHORTER_COLUMNS,
+    DistantLabels,
+    conflicts,
+    dictionary_entities,
+    label,
+    paint,
+)
+from engine.labels.matching import Matcher
+from engine.labels.phrase_tables import dictionary_table, length_table, phrase_table, rank_table
+from engine.labels.relabeling import labels_after_muting
+from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Resolver
+
+__all__ = [
+    "ALSO_COLUMNS",
+    "Changes",
+    "Coverage",
+    "DistantLabels",
+    "KEPT",
+    "MATCH_COLUMNS",
+    "Matcher",
+    "OUTCOMES",
+    "Resolver",
+    "SAME_TYPE",
+    "SHORTER_COLUMNS",
+    "change_examples",
+    "conflicts",
+    "correct_labels",
+    "coverage_along",
+    "coverage_by_dictionary",
+    "coverage_by_type",
+    "dictionary_entities",
+    "dictionary_table",
+    "label",
+    "label_changes",
+    "labels_after_muting",
+    "length_table",
+    "matches_per_sentence",
+    "measure_coverage",
+    "missing_candidates",
+    "paint",
+    "phrase_table",
+    "phrase_usage",
+    "rank_table",
+]

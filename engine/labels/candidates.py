@@ -1,0 +1,199 @@
+"""Suggest phrases for the dictionaries: frequent names in the text that nothing matches."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.dictionaries import is_common_word, is_stop_word
+from engine.labels.distant import DistantLabels
+from engine.text import Sentence
+
+# Enough text to see what is frequent; more costs only time and memory.
+_MOST_TOKENS = 1_000_000
+_LONGEST = 4  # tokens
+_COLUMNS = ["phrase", "count", "documents", "capitalized", "example"]
+
+_Rows = npt.NDArray[np.intp]
+_Flags = npt.NDArray[np.bool_]
+
+
+def missing_candidates(
+    labels: DistantLabels, sentences: Sequence[Sentence], *, least: int = 3, most: int = 200
+) -> pd.DataFrame:
+    """Return frequent n-grams of unlabeled tokens that look like names: "maybe missing".
+
+    Each has a word that is not everyday English; capitals inside a sentence move it up. Columns:
+    phrase, count, documents, capitalized (share), example.
+    """
+    text = _text(labels, sentences)
+    candidates = {
+        candidate.words: candidate
+        for group in _frequent_groups(text, least)
+        for candidate in _candidates(text, *group)
+    }
+    # In alphabetical order, so that ties are always in the same order.
+    counts = {words: candidates[words].times for words in sorted(candidates)}
+    table = pd.DataFrame(
+        [_row(text, candidates[words]) for words in _without_parts(counts)], columns=_COLUMNS
+    )
+    # Technical names cluster in a few documents and have capitals; filler is spread over all.
+    bunched = table["count"] / table["documents"] - 0.9 + table["capitalized"]
+    order = (-table["count"] * bunched).argsort(kind="stable")
+    return table.iloc[order].head(most).reset_index(drop=True)
+
+
+class _Text(NamedTuple):
+    """All tokens as numbers, because comparing a million strings is slow."""
+
+    sentences: Sequence[Sentence]
+    sentence: _Rows  # (tokens,), which of the sentences
+    place: _Rows  # (tokens,), token index within it
+    document: _Rows  # (sentences,)
+    word: _Rows  # (tokens,), which of the words
+    words: Sequence[str]  # lower case
+    is_word: _Flags  # (tokens,), unlabeled and not punctuation
+    is_joint: _Flags  # (tokens,), the same, or an unlabeled hyphen
+    is_capital: _Flags  # (tokens,)
+
+
+class _Candidate(NamedTuple):
+    words: tuple[str, ...]  # lower case
+    times: int
+    documents: int
+    capitals: int  # how often it has a capital inside a sentence
+    first: int  # token of the first occurrence
+    shown: int  # token of the occurrence that is shown
+
+
+# ---- counting -------------------------------------------------------------------------------
+
+
+def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
+    """Return all sentences, or for a large corpus sentences at equal distances."""
+    step = max(1, -(-len(labels.labels) // _MOST_TOKENS))
+    chosen = sentences[::step]
+    sizes = np.array([len(sentence.tokens) for sentence in chosen], dtype=np.intp)
+    starts = np.cumsum(sizes) - sizes
+    place = np.arange(sizes.sum()) - np.repeat(starts, sizes)
+    at = np.repeat(labels.bounds[: len(sentences)][::step], sizes) + place
+    is_unlabeled = labels.labels[at] == 0
+    surfaces, numbers = _numbered(chain.from_iterable(sentence.tokens for sentence in chosen))
+    words, lower = _numbered(surface.lower() for surface in surfaces)
+    is_word = np.array([surface[0].isalnum() for surface in surfaces], dtype=bool)
+    is_hyphen = np.array([surface == "-" for surface in surfaces], dtype=bool)
+    is_capital = np.array([surface[0].isupper() for surface in surfaces], dtype=bool)
+    return _Text(
+        chosen,
+        np.repeat(np.arange(len(chosen)), sizes),
+        place,
+        _numbered(sentence.document_id for sentence in chosen)[1],
+        lower[numbers],
+        words,
+        is_word[numbers] & is_unlabeled,
+        (is_word | is_hyphen)[numbers] & is_unlabeled,
+        is_capital[numbers],
+    )
+
+
+def _numbered(values: Iterator[str]) -> tuple[list[str], _Rows]:
+    """Return the distinct values in order of appearance, and the number of each value."""
+    numbers: dict[str, int] = {}
+    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp)
+    return list(numbers), codes
+
+
+def _frequent_groups(text: _Text, least: int) -> Iterator[tuple[int, _Rows, _Rows]]:
+    """Yield, for each length: the length, the first tokens of frequent groups, and which group.
+
+    A group is neighboring words; punctuation other than a hyphen separates groups. A group of n
+    tokens is frequent only if its first n - 1 are, so fewer are left with every length.
+    """
+    starts = np.flatnonzero(text.is_word)
+    codes = text.word[starts]
+    for length in range(1, _LONGEST + 1):
+        if length > 1:
+            inside = starts + length - 1 < len(text.word)
+            starts, codes = starts[inside], codes[inside]
+            last = starts + length - 1
+            goes_on = text.is_joint[last] & (text.sentence[last] == text.sentence[starts])
+            starts, last = starts[goes_on], last[goes_on]
+            codes = codes[goes_on] * len(text.words) + text.word[last]
+        _, codes, counts = np.unique(codes, return_inverse=True, return_counts=True)
+        is_frequent = counts[codes] >= least
+        starts, codes = starts[is_frequent], codes[is_frequent]
+        is_whole = text.is_word[starts + length - 1]  # not cut after a hyphen
+        yield length, starts[is_whole], codes[is_whole]
+
+
+def _candidates(text: _Text, length: int, starts: _Rows, codes: _Rows) -> Iterator[_Candidate]:
+    """Yield the groups that look like names."""
+    if not len(starts):
+        return
+    order = np.argsort(codes, kind="stable")  # stable: occurrences of a group stay in text order
+    starts, codes = starts[order], codes[order]
+    edges = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
+    group = np.repeat(np.arange(len(edges)), np.diff(edges, append=len(codes)))
+    document = text.document[text.sentence[starts]]
+    pairs = np.unique(group * (int(document.max()) + 1) + document) // (int(document.max()) + 1)
+    is_inside = text.place[starts] > 0  # the first word of a sentence always has a capital
+    has_capital = text.is_capital[starts[:, None] + np.arange(length)].any(axis=1)
+    last_inside = np.maximum.reduceat(np.where(is_inside, starts, -1), edges)
+    columns = (
+        starts[edges],
+        np.bincount(group),
+        np.bincount(pairs),
+        np.bincount(group, weights=is_inside & has_capital).astype(np.intp),
+        np.where(last_inside >= 0, last_inside, starts[edges]),
+    )
+    for first, count, documents, capitals, shown in zip(
+        *(column.tolist() for column in columns), strict=True
+    ):
+        words = tuple(text.words[i] for i in text.word[first : first + length])
+        if _looks_like_a_name(words):
+            yield _Candidate(words, count, documents, capitals, first, shown)
+
+
+# ---- choosing -------------------------------------------------------------------------------
+
+
+def _row(text: _Text, candidate: _Candidate) -> dict[str, object]:
+    return {
+        "phrase": _surface(text, candidate.shown, len(candidate.words)),
+        "count": candidate.times,
+        "documents": candidate.documents,
+        "capitalized": candidate.capitals / candidate.times,
+        "example": text.sentences[int(text.sentence[candidate.first])].text,
+    }
+
+
+def _surface(text: _Text, token: int, length: int) -> str:
+    sentence = text.sentences[int(text.sentence[token])]
+    first = int(text.place[token])
+    last = first + length - 1
+    return sentence.text[
+        sentence.starts[first] : sentence.starts[last] + len(sentence.tokens[last])
+    ]
+
+
+def _looks_like_a_name(words: tuple[str, ...]) -> bool:
+    """Return whether no end is a stop word or number, and one word is not everyday English."""
+    if any(is_stop_word(word) or word.isdigit() for word in (words[0], words[-1])):
+        return False
+    telling = [w for w in words if len(w) > 2 and w.isalpha() and not is_common_word(w)]
+    return bool(telling)
+
+
+def _without_parts(counts: dict[tuple[str, ...], int]) -> dict[tuple[str, ...], int]:
+    """Leave out candidates that are nearly always part of a longer one."""
+    covered: Counter[tuple[str, ...]] = Counter()
+    for words, n in counts.items():
+        for size in range(1, len(words)):
+            for start in range(len(words) - size + 1):
+                part = words[start : start + size]
+                covered[part] = max(covered[part], n)
+    return {words: n for words, n in counts.items() if covered[words] < 0.8 * n}

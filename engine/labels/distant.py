@@ -1,0 +1,279 @@
+"""Label text with dictionaries: one class per token, 0 for unlabeled, and every match behind it."""
+
+import gc
+import multiprocessing
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.dictionaries import Dictionary
+from engine.labels.matching import Matcher
+from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Match, Resolver
+from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
+from engine.text import Document, Entity, Sentence, Span
+
+MATCH_COLUMNS = ("sentence", "start", "end", "type", "phrase", "outcome", "winner")
+ALSO_COLUMNS = ("match", "phrase")
+SHORTER_COLUMNS = ("sentence", "start", "end", "phrase")
+_CHUNK_TOKENS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class DistantLabels:
+    """The labels of all sentences end to end, and every match behind them."""
+
+    types: tuple[str, ...]  # class i is types[i - 1]
+    labels: npt.NDArray[np.int16]  # (tokens,)
+    bounds: npt.NDArray[np.int64]  # (sentences + 1,): sentence i is labels[bounds[i]:bounds[i+1]]
+    # One row per match, kept or lost: sentence, start, end (token indices), type (class), phrase
+    # (row of `phrases`), outcome (see resolution.OUTCOMES), winner (row of `matches`, or -1).
+    matches: pd.DataFrame
+    also: pd.DataFrame  # match, phrase: further phrases with the same tokens and type
+    phrases: pd.DataFrame  # phrase, entity_type, canonical_id, dictionary
+    # sentence, start, end, phrase: phrases that do not match because a longer phrase of their type
+    # begins at the same token. Together with the matches, every occurrence of a phrase.
+    shorter: pd.DataFrame
+    dictionaries: tuple[str, ...] = ()  # all names, also of dictionaries without an active phrase
+
+    @property
+    def kept(self) -> pd.DataFrame:
+        return self.matches[self.matches["outcome"] == KEPT]
+
+    def of_sentence(self, i: int) -> npt.NDArray[np.int16]:
+        """Return the labels of sentence `i`."""
+        return self.labels[self.bounds[i] : self.bounds[i + 1]]
+
+    def spans(self) -> list[list[Span]]:
+        """Return the kept matches as spans, one list per sentence."""
+        spans: list[list[Span]] = [[] for _ in range(len(self.bounds) - 1)]
+        kept = self.kept
+        for i, start, end, type_number in zip(
+            *(kept[name].tolist() for name in ("sentence", "start", "end", "type")), strict=True
+        ):
+            spans[i].append(Span(start, end, self.types[type_number - 1]))
+        return spans
+
+
+def label(
+    documents: Sequence[Document],
+    dictionaries: Sequence[Dictionary],
+    options: MatchOptions | str = DEFAULT_MATCH_PRESET,
+    *,
+    workers: int = 1,
+    on_progress: Callable[[int], None] | None = None,
+) -> DistantLabels:
+    """Return the distant labels of the documents' sentences, in order.
+
+    `on_progress` is called with the number of sentences done since the last call. More than one
+    worker forks this process, which is safe only while it has no other threads.
+    """
+    default = MATCH_PRESETS[options] if isinstance(options, str) else options
+    # Phrase ids follow the dictionaries, so they are the same in every matcher.
+    resolvers = {
+        given: Resolver(Matcher(dictionaries, default, tokens_given=given), dictionaries)
+        for given in sorted({document.tokens_given for document in documents}) or [False]
+    }
+    tokens = [(s.tokens, d.tokens_given) for d in documents for s in d.sentences]
+    bounds = np.zeros(len(tokens) + 1, dtype=np.int64)
+    np.cumsum([len(sentence) for sentence, _ in tokens], out=bounds[1:])
+    chunks = _chunks(bounds)
+    parts = []
+    for part, (first, last) in zip(_run(resolvers, tokens, chunks, workers), chunks, strict=True):
+        parts.append(part)
+        if on_progress:
+            on_progress(last - first)
+    matches, also, shorter = join_rows(parts)
+    return DistantLabels(
+        types=next(iter(resolvers.values())).types,
+        labels=paint(matches, bounds),
+        bounds=bounds,
+        matches=matches,
+        also=also,
+        phrases=next(iter(resolvers.values())).phrase_table(),
+        shorter=shorter,
+        dictionaries=tuple(dictionary.name for dictionary in dictionaries),
+    )
+
+
+def dictionary_entities(
+    labels: DistantLabels, documents: Sequence[Document]
+) -> Mapping[str, tuple[Entity, ...]]:
+    """Return the kept matches as entities by document, each with its phrase."""
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    entities: dict[str, list[Entity]] = {document.id: [] for document in documents}
+    kept = labels.kept
+    credited = labels.phrases.take(kept["phrase"].to_numpy())
+    for i, start, end, type_number, phrase, canonical_id, source in zip(
+        *(kept[name].tolist() for name in ("sentence", "start", "end", "type")),
+        credited["phrase"],
+        credited["canonical_id"],
+        _sources(labels),
+        strict=True,
+    ):
+        span = Span(start, end, labels.types[type_number - 1])
+        first, last = sentences[i].offsets(span)
+        entities[sentences[i].document_id].append(
+            Entity(
+                first,
+                last,
+                span.entity_type,
+                method="dictionary",
+                source=source,
+                in_dictionary=True,
+                matched_phrase=phrase,
+                canonical_id=canonical_id,
+            )
+        )
+    return {id: tuple(in_document) for id, in_document in entities.items()}
+
+
+def conflicts(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.DataFrame:
+    """Return one row for each match that lost to another type: winner, loser and the rule."""
+    losers = labels.matches[labels.matches["outcome"] > SAME_TYPE]
+    winners = labels.matches.loc[losers["winner"]]
+    phrases = labels.phrases["phrase"].to_numpy()
+    types = np.array(("", *labels.types), dtype=object)
+    return pd.DataFrame(
+        {
+            "document": [sentences[i].document_id for i in losers["sentence"]],
+            "sentence": losers["sentence"].to_numpy(),
+            "winner": phrases[winners["phrase"].to_numpy()],
+            "winner_type": types[winners["type"].to_numpy()],
+            "loser": phrases[losers["phrase"].to_numpy()],
+            "loser_type": types[losers["type"].to_numpy()],
+            "rule": [OUTCOMES[code] for code in losers["outcome"]],
+            "text": [sentences[i].text for i in losers["sentence"]],
+        }
+    )
+
+
+def credits(labels: DistantLabels) -> pd.DataFrame:
+    """Return (match, phrase) for every kept match and every phrase that explains it."""
+    kept = labels.kept
+    first = pd.DataFrame({"match": kept.index, "phrase": kept["phrase"].to_numpy()})
+    others = labels.also[labels.also["match"].isin(kept.index)]
+    return pd.concat([first, others], ignore_index=True)
+
+
+def _sources(labels: DistantLabels) -> list[str]:
+    """Return the names of the dictionaries behind each kept match."""
+    names = labels.phrases["dictionary"].to_numpy()
+    kept = labels.kept
+    sources = dict(zip(kept.index, names[kept["phrase"].to_numpy()], strict=True))
+    for match, phrase in zip(labels.also["match"], labels.also["phrase"], strict=True):
+        if match in sources and names[phrase] not in sources[match].split(";"):
+            sources[match] = f"{sources[match]};{names[phrase]}"
+    return list(sources.values())
+
+
+# ---- over many sentences --------------------------------------------------------------------
+
+_Resolvers = Mapping[bool, Resolver]
+_Tokens = Sequence[tuple[tuple[str, ...], bool]]
+# Rows of matches, of (match, further phrase) and of shorter phrases, each concatenated.
+Rows = tuple["array[int]", "array[int]", "array[int]"]
+# What forked workers inherit: sending it through a pipe would take longer than the matching.
+_inherited: tuple[_Resolvers, _Tokens] | None = None
+
+
+def _chunks(bounds: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return ranges of sentences with about the same number of tokens each."""
+    if len(bounds) == 1:
+        return []
+    targets = np.arange(_CHUNK_TOKENS, int(bounds[-1]), _CHUNK_TOKENS)
+    cuts = np.unique(np.concatenate(([0], np.searchsorted(bounds, targets), [len(bounds) - 1])))
+    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+
+
+def _run(
+    resolvers: _Resolvers, tokens: _Tokens, chunks: list[tuple[int, int]], workers: int
+) -> Iterator[Rows]:
+    can_fork = "fork" in multiprocessing.get_all_start_methods()
+    if workers < 2 or len(chunks) < 2 or not can_fork:
+        yield from (_match_chunk(resolvers, tokens, chunk) for chunk in chunks)
+        return
+    global _inherited
+    _inherited = (resolvers, tokens)
+    gc.freeze()  # otherwise the first collection in a worker copies every page of the index
+    try:
+        with multiprocessing.get_context("fork").Pool(min(workers, len(chunks))) as pool:
+            yield from pool.imap(_match_inherited_chunk, chunks)
+    finally:
+        gc.unfreeze()
+        _inherited = None
+
+
+def _match_inherited_chunk(chunk: tuple[int, int]) -> Rows:
+    assert _inherited is not None
+    return _match_chunk(*_inherited, chunk)
+
+
+def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: tuple[int, int]) -> Rows:
+    numbered = zip(range(*chunk), tokens[slice(*chunk)], strict=True)
+    return make_rows((i, resolvers[given].matches(words)) for i, (words, given) in numbered)
+
+
+# ---- matches as rows ------------------------------------------------------------------------
+
+
+def make_rows(sentences: Iterable[tuple[int, list[Match]]]) -> Rows:
+    """Return the matches of numbered sentences as rows for `join_rows`."""
+    # Rows are concatenated and split later. Lists grow faster; arrays are faster to send.
+    rows: list[int] = []
+    also: list[int] = []
+    shorter: list[int] = []
+    count = 0
+    for i, matches in sentences:
+        first_row = count
+        for match in matches:
+            winner = first_row + match.winner if match.winner >= 0 else -1
+            ids = match.phrase_ids
+            rows += (i, match.start, match.end, match.type_number, ids[0], match.outcome, winner)
+            for phrase_id in ids[1:]:
+                also += (count, phrase_id)
+            for end, phrase_id in match.shorter:
+                shorter += (i, match.start, end, phrase_id)
+            count += 1
+    return array("i", rows), array("i", also), array("i", shorter)
+
+
+def join_rows(parts: Iterable[Rows]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the tables of matches, of further phrases and of shorter ones over all parts.
+
+    Row numbers that a part counted from its own beginning are shifted.
+    """
+    matches, also = [_table((), MATCH_COLUMNS)], [_table((), ALSO_COLUMNS)]
+    shorter, shift = [_table((), SHORTER_COLUMNS)], 0
+    for match_rows, also_rows, shorter_rows in parts:
+        table = _table(match_rows, MATCH_COLUMNS)
+        table[table[:, -1] >= 0, -1] += shift
+        matches.append(table)
+        also.append(_table(also_rows, ALSO_COLUMNS) + np.array([shift, 0], np.int32))
+        shorter.append(_table(shorter_rows, SHORTER_COLUMNS))
+        shift += len(table)
+    return (
+        pd.DataFrame(np.concatenate(matches), columns=list(MATCH_COLUMNS)),
+        pd.DataFrame(np.concatenate(also), columns=list(ALSO_COLUMNS)),
+        pd.DataFrame(np.concatenate(shorter), columns=list(SHORTER_COLUMNS)),
+    )
+
+
+def _table(rows: Iterable[int], columns: Sequence[str]) -> npt.NDArray[np.int32]:
+    return np.array(rows, dtype=np.int32).reshape(-1, len(columns))
+
+
+def paint(matches: pd.DataFrame, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int16]:
+    """Return one class per token: that of the kept match there, 0 without a match."""
+    labels = np.zeros(int(bounds[-1]), dtype=np.int16)
+    kept = matches[matches["outcome"] == KEPT]
+    offsets = bounds[kept["sentence"].to_numpy()]
+    starts, ends = offsets + kept["start"].to_numpy(), offsets + kept["end"].to_numpy()
+    lengths = ends - starts
+    # All tokens of all matches at once: repeated starts, plus 0, 1, 2, … within each match.
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    labels[np.repeat(starts, lengths) + within] = np.repeat(kept["type"].to_numpy(), lengths)
+    return labels

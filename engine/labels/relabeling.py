@@ -1,0 +1,170 @@
+"""Update distant labels after some phrases were muted, without matching again.
+
+Only sentences with a muted phrase are resolved again, from the phrases that are left in them; the
+others keep their matches. The result is the same as labeling everything again.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.dictionaries import Dictionary, active_phrases
+from engine.labels.distant import DistantLabels, join_rows, make_rows, paint
+from engine.labels.matching import Occurrence
+from engine.labels.resolution import Match, Rules
+
+_Flags = npt.NDArray[np.bool_]
+_Numbers = npt.NDArray[np.int32]
+_Tables = tuple[_Numbers, _Numbers, _Numbers]  # rows of matches, also and shorter
+
+
+def labels_after_muting(
+    labels: DistantLabels, before: Sequence[Dictionary], after: Sequence[Dictionary]
+) -> DistantLabels | None:
+    """Return the labels of `after`, given those of `before` under the same matching options.
+
+    None if the dictionaries differ by more than muted phrases: then everything must be matched.
+    """
+    if not _differ_by_muting(before, after):
+        return None
+    is_gone = _muted_phrases(labels, before, after)
+    rules = _rules(after)
+    number = np.cumsum(~is_gone, dtype=np.int32) - 1  # old phrase id -> new one
+    old = labels.matches.to_numpy(), labels.also.to_numpy(), labels.shorter.to_numpy()
+    rows = _occurrences(*old)
+    is_touched = np.zeros(len(labels.bounds) - 1, bool)
+    is_touched[rows[is_gone[rows[:, 3]], 0]] = True
+    left = rows[is_touched[rows[:, 0]] & ~is_gone[rows[:, 3]]]
+    left[:, 3] = number[left[:, 3]]
+    new = join_rows([make_rows(_settled(left, rules))])
+    # If a type has no phrase left, no untouched sentence has a match of it.
+    types = np.array([0, *(_place(name, rules.types) for name in labels.types)], np.int32)
+    tables = _merged(old, is_touched, number, types, new)
+    matches, also, shorter = (
+        pd.DataFrame(table, columns=like.columns) for table, like in zip(tables, new, strict=True)
+    )
+    return replace(
+        labels,
+        types=rules.types,
+        labels=paint(matches, labels.bounds),
+        matches=matches,
+        also=also,
+        phrases=labels.phrases[~is_gone].reset_index(drop=True),
+        shorter=shorter,
+    )
+
+
+def _place(name: str, types: Sequence[str]) -> int:
+    return types.index(name) + 1 if name in types else 0
+
+
+# ---- what was muted -------------------------------------------------------------------------
+
+
+def _differ_by_muting(before: Sequence[Dictionary], after: Sequence[Dictionary]) -> bool:
+    names = [dictionary.name for dictionary in before]
+    return (
+        len(before) == len(after)
+        # Phrases are looked up, and ties between dictionaries are broken, by the dictionary's name.
+        and len(set(names)) == len(names)
+        and all(
+            old.muted <= new.muted and replace(old, muted=new.muted, notes=new.notes) == new
+            for old, new in zip(before, after, strict=True)
+        )
+    )
+
+
+def _muted_phrases(
+    labels: DistantLabels, before: Sequence[Dictionary], after: Sequence[Dictionary]
+) -> _Flags:
+    """Return which phrases of the labels are muted now."""
+    muted = {
+        (new.name, text, entity_type)
+        for old, new in zip(before, after, strict=True)
+        for text, entity_type in new.muted - old.muted
+    }
+    is_gone = np.zeros(len(labels.phrases), bool)
+    maybe = np.flatnonzero(labels.phrases["phrase"].isin({text for _, text, _ in muted}))
+    rows = labels.phrases[["dictionary", "phrase", "entity_type"]].take(maybe)
+    is_gone[maybe] = [row in muted for row in rows.itertuples(index=False, name=None)]
+    return is_gone
+
+
+def _rules(dictionaries: Sequence[Dictionary]) -> Rules:
+    numbered = [(p, i) for i, d in enumerate(dictionaries) for p in active_phrases(d)]
+    return Rules([phrase for phrase, _ in numbered], [i for _, i in numbered], dictionaries)
+
+
+# ---- occurrences ----------------------------------------------------------------------------
+
+
+def _occurrences(matches: _Numbers, also: _Numbers, shorter: _Numbers) -> _Numbers:
+    """Return one row per occurrence of a phrase: sentence, start, end, phrase."""
+    places = matches[:, :3]
+    return np.concatenate(
+        [
+            np.column_stack([places, matches[:, 4]]),
+            np.column_stack([places[also[:, 0]], also[:, 1]]),
+            shorter,
+        ]
+    )
+
+
+def _settled(left: _Numbers, rules: Rules) -> Iterator[tuple[int, list[Match]]]:
+    """Yield the matches of each sentence, from the occurrences that are left in it."""
+    rows = left[np.lexsort(left.T[::-1])].tolist()
+    for sentence, in_sentence in groupby(rows, key=lambda row: row[0]):
+        places: list[Occurrence] = [
+            (start, end, tuple(row[3] for row in same))
+            for (start, end), same in groupby(in_sentence, key=lambda row: (row[1], row[2]))
+        ]
+        yield sentence, rules.settle(places)
+
+
+# ---- both together --------------------------------------------------------------------------
+
+
+def _merged(
+    old: _Tables,
+    is_touched: _Flags,
+    number: _Numbers,
+    types: _Numbers,
+    new: Sequence[pd.DataFrame],
+) -> _Tables:
+    """Return the renumbered rows of untouched sentences and the new rows, in text order."""
+    matches, also, shorter = old
+    stay = np.flatnonzero(~is_touched[matches[:, 0]])
+    kept, settled = matches[stay], new[0].to_numpy()
+    order = np.argsort(np.concatenate([kept[:, 0], settled[:, 0]]), kind="stable")
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    # The new place of each row; the last entry is for -1, which stands for no row.
+    old_place = np.full(len(matches) + 1, -1, np.int32)
+    old_place[stay] = place[: len(stay)]
+    new_place = np.append(place[len(stay) :], np.int32(-1))
+    kept[:, 3], kept[:, 4], kept[:, 6] = (
+        types[kept[:, 3]],
+        number[kept[:, 4]],
+        old_place[kept[:, 6]],
+    )
+    settled = np.column_stack([settled[:, :6], new_place[settled[:, 6]]])
+    further = also[old_place[also[:, 0]] >= 0]
+    further = np.column_stack([old_place[further[:, 0]], number[further[:, 1]]])
+    new_also = new[1].to_numpy()
+    new_also = np.column_stack([new_place[new_also[:, 0]], new_also[:, 1]])
+    short = shorter[~is_touched[shorter[:, 0]]]
+    short[:, 3] = number[short[:, 3]]
+    return (
+        np.concatenate([kept, settled])[order],
+        _in_order(further, new_also),
+        _in_order(short, new[2].to_numpy()),
+    )
+
+
+def _in_order(old: _Numbers, new: _Numbers) -> _Numbers:
+    rows = np.concatenate([old, new])
+    return rows[np.argsort(rows[:, 0], kind="stable")]

@@ -1,0 +1,68 @@
+"""How a tagger learns: risks, the training loop, the confidence step, and decoding.
+
+Needs torch.
+"""
+
+from engine.learning.assembly import (
+    BatchLabels,
+    MethodRisk,
+    bind_risk,
+    device_of,
+    make_inputs,
+    make_tagger,
+    predict_inputs,
+    split_parts,
+    store_confidence,
+)
+from engine.learning.confidence import Confidence, estimate_confidence
+from engine.learning.decoding import matching_odds, predicted_entities, predictions, weigh
+from engine.learning.progress import OnProgress, Progress, RunClock, epoch_line, schedule
+from engine.learning.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
+from engine.learning.training import Epoch, fit, stored_history
+from engine.learning.training_data import (
+    TrainingData,
+    check_data,
+    complete_labels,
+    data_warnings,
+    groups,
+    make_training_data,
+    tokens_of,
+)
+
+__all__ = [
+    "BatchLabels",
+    "Confidence",
+    "Epoch",
+    "MethodRisk",
+    "OnProgress",
+    "Progress",
+    "Risk",
+    "RunClock",
+    "TrainingData",
+    "bind_risk",
+    "check_data",
+    "complete_labels",
+    "conf_mpu_risk",
+    "data_warnings",
+    "device_of",
+    "epoch_line",
+    "estimate_confidence",
+    "fit",
+    "groups",
+    "make_inputs",
+    "make_tagger",
+    "make_training_data",
+    "matching_odds",
+    "mpn_risk",
+    "mpu_risk",
+    "predict_inputs",
+    "predicted_entities",
+    "predictions",
+    "schedule",
+    "split_parts",
+    "store_confidence",
+    "stored_history",
+    "supervised_risk",
+    "tokens_of",
+    "weigh",
+]

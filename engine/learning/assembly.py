@@ -1,0 +1,178 @@
+"""The pieces that a run is put together from: inputs, taggers, parts, risks, checkpoints."""
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from engine.files import written_whole
+from engine.learning.confidence import Confidence
+from engine.learning.risk import Risk, with_known_negatives
+from engine.learning.training_data import TrainingData
+from engine.network import (
+    BiLstmTagger,
+    EncodedInputs,
+    Features,
+    Pretrained,
+    TransformerTagger,
+    WordInputs,
+    context_of,
+    make_word_inputs,
+    open_features,
+    open_pretrained,
+    predict_probabilities,
+)
+from engine.planning import METHODS
+from engine.run_folder import confidence_beside
+from engine.settings import Settings
+
+
+def make_inputs(
+    data: TrainingData,
+    settings: Settings,
+    device: torch.device,
+    pretrained: Pretrained | None = None,
+    context: Features | None = None,
+) -> WordInputs | EncodedInputs:
+    """Return what the network sees of the sentences.
+
+    `pretrained` and `context` are made from the settings unless they are given.
+    """
+    pretrained = pretrained or open_pretrained(settings)
+    if settings.encoder == "transformer":
+        return EncodedInputs(data.sentences, settings, device, pretrained)
+    if data.context is not None:
+        context = open_features(data.context)
+    elif context is None:
+        context = context_of(data.sentences, settings, device, pretrained, cache=data.cache)
+    return make_word_inputs(
+        data.sentences, data.lexicon, settings, device, pretrained=pretrained, context=context
+    )
+
+
+def make_tagger(
+    inputs: WordInputs | EncodedInputs,
+    classes: int,
+    settings: Settings,
+    seed: int,
+    device: torch.device,
+) -> nn.Module:
+    """Return a new tagger whose weights depend on the seed alone."""
+    torch.manual_seed(seed)
+    if isinstance(inputs, EncodedInputs):
+        encoder = copy.deepcopy(inputs.encoder)  # each tagger fine-tunes weights of its own
+        return TransformerTagger(encoder, classes, settings.dropout).to(device)
+    return BiLstmTagger(
+        classes=classes,
+        vector_size=inputs.vector_size,
+        bit_size=inputs.bit_size,
+        context_size=inputs.context_size,
+        character_size=settings.character_size,
+        hidden_size=settings.hidden_size,
+        dropout=settings.dropout,
+        character_dropout=settings.character_dropout,
+        bit_dropout=settings.lexicon_dropout,
+    ).to(device)
+
+
+def device_of(tagger: nn.Module) -> torch.device:
+    """Return the device that the tagger's weights are on."""
+    return next(tagger.parameters()).device
+
+
+# ---- parts: what each tagger learns ---------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one tagger is trained on: all types, or one type against the rest."""
+
+    labels: npt.NDArray[np.int16]  # (tokens,), 0 = unlabeled
+    priors: npt.NDArray[np.float64]  # (classes,)
+
+
+def split_parts(
+    data: TrainingData, priors: npt.NDArray[np.float64], settings: Settings
+) -> list[Part]:
+    """Return one part per tagger of the method."""
+    if not METHODS[settings.method].has_tagger_per_type:
+        return [Part(data.labels, priors)]
+    return [
+        Part((data.labels == i).astype(np.int16), np.array([1 - priors[i], priors[i]]))
+        for i in range(1, len(priors))
+    ]
+
+
+def predict_inputs(
+    taggers: Sequence[nn.Module], inputs: WordInputs | EncodedInputs, settings: Settings
+) -> npt.NDArray[np.float32]:
+    """Return (tokens, classes) probabilities, the taggers of several types joined."""
+    probs = [predict_probabilities(tagger, inputs) for tagger in taggers]
+    if not METHODS[settings.method].has_tagger_per_type:
+        return probs[0]
+    # The most probable type wins; no type if none has a probability above one half.
+    by_type = np.stack([binary[:, 1] for binary in probs], axis=1)
+    return np.concatenate([1 - by_type.max(axis=1, keepdims=True), by_type], axis=1)
+
+
+# ---- risks, bound to the data of a part -----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLabels:
+    """What a risk knows about the tokens of a batch beside their probabilities."""
+
+    labels: Tensor  # (tokens,), 0 = unlabeled
+    priors: Tensor  # (classes,)
+    confidence: Tensor | None  # (tokens,), lambda, for the methods that need it
+
+
+MethodRisk = Callable[[Tensor, BatchLabels, Settings], Risk]  # the first: (tokens, classes)
+
+
+def bind_risk(
+    risk: MethodRisk,
+    part: Part,
+    known_negatives: npt.NDArray[np.bool_] | None,
+    settings: Settings,
+    confidence: Confidence | None,
+    device: torch.device,
+) -> Callable[[Tensor, Tensor], Risk]:
+    """Return the risk of a part as a function of probabilities and token numbers.
+
+    Tokens that a person called no entity weigh more than other unlabeled ones.
+    """
+    labels = torch.from_numpy(part.labels.astype(np.int64)).to(device)
+    priors = torch.from_numpy(part.priors.astype(np.float32)).to(device)
+    values = None if confidence is None else torch.from_numpy(confidence.values).to(device)
+    is_negative = None if known_negatives is None else torch.from_numpy(known_negatives).to(device)
+
+    def risk_of(probs: Tensor, tokens: Tensor) -> Risk:
+        chosen = None if values is None else values[tokens]
+        value = risk(probs, BatchLabels(labels[tokens], priors, chosen), settings)
+        if is_negative is None:
+            return value
+        return with_known_negatives(
+            value,
+            probs,
+            labels[tokens],
+            is_negative[tokens],
+            weight=settings.entity_weight,
+            loss=settings.loss,
+        )
+
+    return risk_of
+
+
+# ---- checkpoints ----------------------------------------------------------------------------
+
+
+def store_confidence(checkpoint: Path, confidence: Confidence) -> None:
+    """Write the confidence beside the checkpoint, to be shown while the tagger is trained."""
+    with written_whole(confidence_beside(checkpoint)) as out:
+        np.save(out, confidence.values)

@@ -1,0 +1,133 @@
+"""The library: text and a dictionary become a trained tagger in a few calls.
+
+These functions take file paths and plain values, and call the packages below. `import glossa`
+offers them. Whatever learns needs torch, which is imported by the first call that learns.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine import dictionaries as _dictionaries
+from engine import formats as _formats
+from engine import labels as _labels
+from engine import scoring as _scoring
+from engine.dictionaries import Dictionary
+from engine.files import SourceFile, read_source
+from engine.labels import DistantLabels
+from engine.scoring import Evaluation
+from engine.settings import (
+    DEFAULT_MATCH_PRESET,
+    DEFAULT_TRAINING_PRESET,
+    TRAINING_PRESETS,
+    MatchOptions,
+    ReadOptions,
+    training_settings,
+)
+from engine.text import Corpus, Document, EntitiesByDocument, InputError
+
+if TYPE_CHECKING:
+    from engine.experiment import Run
+    from engine.learning import Progress
+
+Files = str | Path | SourceFile | Iterable[str | Path | SourceFile]
+
+
+def read_corpus(
+    files: Files, options: ReadOptions | None = None, format: str | None = None
+) -> Corpus:
+    """Return the documents of one or more files, with the entities that the files carry."""
+    return _formats.read_corpus(_sources(files), options, format)
+
+
+def read_dictionaries(files: Files, entity_type: str | None = None) -> list[Dictionary]:
+    """Return the dictionaries of one or more files.
+
+    `entity_type` is the type of phrases whose file names none.
+    """
+    return _dictionaries.read_dictionaries(_sources(files), ReadOptions(), entity_type)
+
+
+def label(
+    corpus: Corpus,
+    dictionaries: Sequence[Dictionary],
+    match: str | MatchOptions = DEFAULT_MATCH_PRESET,
+) -> DistantLabels:
+    """Return the distant labels of the corpus; `match` is a preset or options of your own."""
+    return _labels.label(corpus.documents, dictionaries, match)
+
+
+def labeled(corpus: Corpus, labels: DistantLabels) -> Corpus:
+    """Return the corpus with the labels as its entities, ready to be written."""
+    entities = _labels.dictionary_entities(labels, corpus.documents)
+    return replace(corpus, entities=dict(entities))
+
+
+def train(
+    corpus: Corpus,
+    dictionaries: Sequence[Dictionary],
+    *,
+    method: str = "conf_mpu",
+    preset: str = DEFAULT_TRAINING_PRESET,
+    encoder: str = "bilstm",
+    seed: int = 0,
+    match: str = DEFAULT_MATCH_PRESET,
+    save_to: str | Path | None = None,
+    on_progress: "Callable[[Progress], None] | None" = None,
+    **changes: Any,
+) -> "Run":
+    """Return a tagger trained on the text and the dictionaries alone.
+
+    `changes` are settings that differ from the preset's, such as `epochs=5`. With `save_to` the
+    tagger is also written to a folder, from which `load_run` reads it.
+    """
+    from engine import experiment, runs  # torch takes seconds to import
+
+    if preset not in TRAINING_PRESETS:
+        raise InputError(f'"{preset}" is not a preset; choose one of {", ".join(TRAINING_PRESETS)}')
+    try:
+        settings = replace(training_settings(preset, encoder), method=method, seed=seed, **changes)
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from None
+    prepared = experiment.prepare(corpus.documents, dictionaries, settings, match=match)
+    trained = experiment.run(prepared, settings, on_progress=on_progress)
+    if save_to is not None:
+        folder = Path(save_to)
+        folder.mkdir(parents=True, exist_ok=True)
+        runs.save_run(folder, trained, data=prepared.data, dictionaries=dictionaries)
+    return trained
+
+
+def load_run(folder: str | Path) -> "Run":
+    """Return a tagger that `train` or the app has saved."""
+    from engine import runs
+
+    return runs.load_run(Path(folder))
+
+
+def predict(tagger: "Run", corpus: Corpus) -> Corpus:
+    """Return the corpus with the entities that the tagger finds in it."""
+    from engine import experiment
+
+    return replace(corpus, entities=experiment.predict(tagger, corpus.documents))
+
+
+def evaluate(
+    documents: Sequence[Document], gold: EntitiesByDocument, predicted: EntitiesByDocument
+) -> Evaluation:
+    """Return precision, recall and F1 of predicted entities against gold."""
+    return _scoring.evaluate_documents(documents, gold, predicted)
+
+
+def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) -> int:
+    """Write the entities of the corpus to a file and return the number of rows.
+
+    The format follows from the name of the file unless one is named.
+    """
+    return _formats.write_corpus(corpus, path, format).rows
+
+
+def _sources(files: Files) -> list[SourceFile]:
+    given = [files] if isinstance(files, str | Path | SourceFile) else list(files)
+    return [file if isinstance(file, SourceFile) else read_source(file) for file in given]

@@ -1,0 +1,84 @@
+"""What a tagger sees and what it is: inputs, pretrained encoders, and the networks.
+
+Needs torch.
+"""
+
+from engine.network.batches import (
+    Inputs,
+    WordInputs,
+    prediction_batches,
+    sentence_bounds,
+    training_batches,
+)
+from engine.network.device import choose_device, keep_freed_memory, set_threads
+from engine.network.encoders import MINILM, load_encoder, open_saved_encoder, save_encoder
+from engine.network.features import (
+    EncodedInputs,
+    Lexicon,
+    distinct_words,
+    lexicon_from,
+    lexicon_record,
+    make_word_inputs,
+)
+from engine.network.frozen import context_of, keep_context
+from engine.network.lexicon import lexicon_bits
+from engine.network.pretrained import (
+    Pretrained,
+    Tokens,
+    count_cut_tokens,
+    cut_notes,
+    has_context,
+    has_encoder,
+    open_pretrained,
+    vectors_of,
+)
+from engine.network.tagger import BiLstmTagger, predict_probabilities
+from engine.network.transformer import Features, Stopped, TransformerTagger, open_features
+from engine.network.vectors import VectorTable, load_vectors, open_vectors, vectors_fingerprint
+from engine.network.word_shapes import ALPHABET_SIZE, CASING_CLASSES, casing_classes, character_ids
+
+__all__ = [
+    "ALPHABET_SIZE",
+    "BiLstmTagger",
+    "CASING_CLASSES",
+    "EncodedInputs",
+    "Features",
+    "Inputs",
+    "Lexicon",
+    "MINILM",
+    "Pretrained",
+    "Stopped",
+    "Tokens",
+    "TransformerTagger",
+    "VectorTable",
+    "WordInputs",
+    "casing_classes",
+    "character_ids",
+    "choose_device",
+    "context_of",
+    "count_cut_tokens",
+    "cut_notes",
+    "distinct_words",
+    "has_context",
+    "has_encoder",
+    "keep_context",
+    "keep_freed_memory",
+    "lexicon_bits",
+    "lexicon_from",
+    "lexicon_record",
+    "load_encoder",
+    "load_vectors",
+    "make_word_inputs",
+    "open_features",
+    "open_pretrained",
+    "open_saved_encoder",
+    "open_vectors",
+    "predict_probabilities",
+    "prediction_batches",
+    "save_encoder",
+    "sentence_bounds",
+    "set_threads",
+    "training_batches",
+    "vectors_fingerprint",
+    "vectors_of",
+]

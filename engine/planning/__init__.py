@@ -1,0 +1,29 @@
+"""What is decided before learning: the methods, the class priors, and a forecast of the work."""
+
+from engine.planning.methods import CONFIDENCE, METHODS, TRAINING, title_of
+from engine.planning.preflight import (
+    TrainingWork,
+    check_labels,
+    check_priors,
+    label_warnings,
+    labeled_tokens,
+    training_work,
+)
+from engine.planning.priors import Priors, estimate_priors, given_priors, true_priors
+
+__all__ = [
+    "CONFIDENCE",
+    "METHODS",
+    "Priors",
+    "TRAINING",
+    "TrainingWork",
+    "check_labels",
+    "check_priors",
+    "estimate_priors",
+    "given_priors",
+    "label_warnings",
+    "labeled_tokens",
+    "title_of",
+    "training_work",
+    "true_priors",
+]

@@ -1,0 +1,85 @@
+"""Check labels and priors before training, and estimate how much work the training is.
+
+Without torch, so that a page can ask before it starts anything.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.planning.methods import CONFIDENCE, METHODS, TRAINING
+from engine.settings import Settings
+from engine.text import InputError
+
+FEWEST_LABELED = 20  # tokens per type; with fewer, results are unstable
+_MOST_LABELED = 0.9  # share of tokens; above it too little unlabeled text is left to learn from
+
+
+def check_labels(labels: npt.NDArray[np.int16], types: Sequence[str]) -> None:
+    """Raise InputError for labels that no method can learn from."""
+    counts = labeled_tokens(labels, types)
+    for name, count in zip(types, counts, strict=True):
+        if count == 0:
+            raise InputError(
+                f"{name} has no labeled token. Add phrases of that type, or leave the type out"
+            )
+    labeled = sum(counts) / max(len(labels), 1)
+    if labeled > _MOST_LABELED:
+        raise InputError(
+            f"{100 * labeled:.0f} % of tokens are labeled. Learning needs unlabeled text; "
+            "is the dictionary full of common words?"
+        )
+
+
+def check_priors(values: npt.NDArray[np.float64]) -> None:
+    """Raise InputError unless the priors, one per type, leave room for non-entity tokens."""
+    if not (values > 0).all() or values.sum() >= 1:
+        raise InputError(f"Priors must be > 0 and sum to < 1 (now {values.sum():.2f})")
+
+
+def label_warnings(labels: npt.NDArray[np.int16], types: Sequence[str]) -> list[str]:
+    """Return warnings to show before the training starts."""
+    return [
+        f"{name} has {count:,} labeled tokens; with fewer than {FEWEST_LABELED} results are "
+        "unstable"
+        for name, count in zip(types, labeled_tokens(labels, types), strict=True)
+        if count < FEWEST_LABELED
+    ]
+
+
+def labeled_tokens(labels: npt.NDArray[np.int16], types: Sequence[str]) -> list[int]:
+    """Return how many tokens are labeled with each type.
+
+    >>> labeled_tokens(np.array([0, 2, 2], np.int16), ["Chemical", "Disease"])
+    [0, 2]
+    """
+    return [int(n) for n in np.bincount(labels, minlength=len(types) + 1)[1 : len(types) + 1]]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingWork:
+    """How much training a method needs."""
+
+    epochs: int  # passes over the text, including those of the confidence taggers
+    steps: int  # batches, each with one update of the weights
+
+
+def training_work(method: str, settings: Settings, sentence_count: int) -> TrainingWork:
+    """Return the work of a method, with one type if it has a tagger per type.
+
+    >>> training_work("mpu", Settings(epochs=10, batch_size=100), 250)
+    TrainingWork(epochs=10, steps=30)
+    """
+    epochs = METHODS[method].epochs(settings)
+    folds = max(1, settings.confidence_folds)
+    # Each fold is scored by a tagger that was trained on the other folds.
+    seen = sentence_count if folds == 1 else sentence_count - sentence_count // folds
+    sentences = {CONFIDENCE: seen, TRAINING: sentence_count}
+    steps = (n * _batches(sentences[stage], settings.batch_size) for stage, n in epochs.items())
+    return TrainingWork(sum(epochs.values()), sum(steps))
+
+
+def _batches(sentences: int, batch_size: int) -> int:
+    return -(-sentences // batch_size)

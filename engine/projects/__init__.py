@@ -1,0 +1,48 @@
+"""Projects on disk: one folder each, with a SQLite file, the uploaded files and the runs."""
+
+from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
+from engine.projects.job_states import ACTIVE
+from engine.projects.labels import EarlierLabels, labels_of
+from engine.projects.project import Project
+from engine.projects.store import reading, touch, writing
+from engine.projects.texts import read_units
+from engine.projects.workspace import (
+    SAMPLE_ID,
+    ProjectSummary,
+    create_project,
+    data_folder,
+    delete_project,
+    duplicate_project,
+    import_project_zip,
+    list_projects,
+    open_project,
+    reset_sample,
+    sample_project,
+    write_project_zip,
+)
+
+__all__ = [
+    "ACTIVE",
+    "CACHE",
+    "EarlierLabels",
+    "IMPORT_LIMITS",
+    "Project",
+    "ProjectSummary",
+    "SAMPLE_ID",
+    "StoredFile",
+    "create_project",
+    "data_folder",
+    "delete_project",
+    "duplicate_project",
+    "import_project_zip",
+    "labels_of",
+    "list_projects",
+    "open_project",
+    "read_units",
+    "reading",
+    "reset_sample",
+    "sample_project",
+    "touch",
+    "write_project_zip",
+    "writing",
+]

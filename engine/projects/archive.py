@@ -1,0 +1,130 @@
+"""A project's folder as one zip, and a zip as a folder again."""
+
+import io
+import os
+import shutil
+import sqlite3
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from engine.files import unzip_to, write_error, written_whole
+from engine.projects import store as store
+from engine.projects import versions as versions
+from engine.projects.connection import DATABASE
+from engine.projects.files import CACHE, GOLD, TEXT, records
+from engine.projects.job_states import release_jobs
+from engine.review import KINDS, decisions_in_force
+from engine.settings import LIMITS
+from engine.text import InputError
+
+
+def pack(folder: Path, path: Path) -> None:
+    """Write a project's folder as a zip, whole or not at all, whoever else is writing to it."""
+    names = list(_members(folder))
+    size = sum((folder / name).stat().st_size for name in names)
+    if len(names) >= LIMITS.zip_members or size > LIMITS.project_mb * 1_000_000:
+        raise InputError(
+            f"the project has {len(names):,} files of {size / 1e6:,.0f} MB together; a zip may "
+            f"hold {LIMITS.zip_members:,} and {LIMITS.project_mb:,} MB. Delete old runs, or copy "
+            f"the folder {folder} itself"
+        )
+    with written_whole(path) as out, tempfile.TemporaryDirectory(dir=folder, prefix=".zip-") as at:
+        copy = Path(at, DATABASE)
+        store.copy_store(folder, copy)
+        kind = zipfile.ZIP_DEFLATED
+        with zipfile.ZipFile(out, "w", kind, strict_timestamps=False) as archive:
+            archive.write(copy, DATABASE)
+            for name in names:
+                with suppress(FileNotFoundError):  # deleted since it was listed
+                    archive.write(folder / name, name)
+
+
+def unpack(source: str | Path | bytes, folder: Path) -> None:
+    """Unpack a project's zip into an empty folder, after checking it.
+
+    A zip that someone made of the folder itself will do, with the folder's name inside or not.
+    """
+    limits = replace(LIMITS, zip_unpacked_mb=LIMITS.project_mb)
+    name = "the zip" if isinstance(source, bytes) else Path(source).name
+    try:
+        with io.BytesIO(source) if isinstance(source, bytes) else open(source, "rb") as stream:
+            unzip_to(stream, folder, name=name, limits=limits)
+    except OSError as error:
+        raise InputError(f"{source!s} cannot be read: {error.strerror or error}") from error
+    _lift(folder)
+    if not (folder / DATABASE).is_file():
+        raise InputError(f"{name} is no project of Glossa: it holds no {DATABASE}")
+    # Read forms are made again: a stranger's might show another text than the originals hold.
+    shutil.rmtree(folder / CACHE, ignore_errors=True)
+    (folder / f"{DATABASE}-shm").unlink(missing_ok=True)
+    _check(folder, name)
+
+
+def copy_project(folder: Path, target: Path) -> None:
+    """Copy a project's folder into an empty one."""
+    store.copy_store(folder, target / DATABASE)
+    try:
+        for name in _members(folder):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # deleted since it was listed
+                shutil.copyfile(folder / name, target / name)
+    except OSError as error:
+        raise write_error(target, error) from error
+    _check(target, folder.name)
+
+
+def _check(folder: Path, name: str) -> None:
+    """See that a copied project is whole; its jobs, if at work, work for another one."""
+    store.check_store(folder)
+    try:
+        with store.writing(folder) as db:
+            files = [*records(db, TEXT), *records(db, GOLD)]
+            missing = [file for file in files if not (folder / file.path).is_file()]
+            _read_rows(db)
+            release_jobs(db)
+            version = versions.latest(db).version
+        versions.load(folder, version)
+    except InputError:
+        raise
+    except (ValueError, TypeError, sqlite3.Error) as error:  # rows that we never write
+        raise InputError(f"{name}: {DATABASE} holds what no project holds ({error})") from error
+    if missing:
+        raise InputError(
+            f'{name} lacks "{missing[0].path}", the file {missing[0].name}. '
+            "Download the project again"
+        )
+
+
+def _read_rows(db: sqlite3.Connection) -> None:
+    """Read what pages will read, so that a bad row is found now."""
+    for kind in KINDS:
+        decisions_in_force(db, kind)
+    for [key] in db.execute("SELECT key FROM choices").fetchall():
+        store.choice(db, key)
+    versions.history(db)
+
+
+def _lift(folder: Path) -> None:
+    """Move everything up when all of it is in one folder inside."""
+    inside = list(folder.iterdir())
+    if len(inside) == 1 and (inside[0] / DATABASE).is_file():
+        for path in list(inside[0].iterdir()):
+            path.rename(folder / path.name)
+        inside[0].rmdir()
+
+
+def _members(folder: Path) -> Iterator[str]:
+    """The files that make up a project, but for its database: nothing hidden, no links."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if Path(parent) == folder:
+            folders[:] = [name for name in folders if name != CACHE]
+            names = [name for name in names if not name.startswith(DATABASE)]
+        for name in sorted(names):
+            path = Path(parent, name)
+            if not name.startswith(".") and path.is_file() and not path.is_symlink():
+                yield path.relative_to(folder).as_posix()

@@ -1,0 +1,348 @@
+"""One project: a folder with project.db and the files it speaks of. All of it is on disk.
+
+A `Project` holds no state but the folder's name, so any number of threads and processes can work
+on one: files are written whole before a row names them, every change of rows is one short
+transaction, and what depends on an earlier reading begins again when that has changed.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.dictionaries import Dictionary, PhraseRow, list_phrases, read_dictionaries
+from engine.dictionaries import editing as editing
+from engine.files import GivenFile, read_whole
+from engine.formats import Aligned
+from engine.projects import files as stored
+from engine.projects import gold as project_gold
+from engine.projects import store as store
+from engine.projects import texts as project_text
+from engine.projects import versions as versions
+from engine.projects.connection import DATABASE
+from engine.projects.files import GOLD, TEXT, StoredFile
+from engine.projects.versions import DictionaryVersion
+from engine.review import (
+    Decision,
+    Review,
+    append_decision,
+    append_undo,
+    append_undos,
+    decisions_in_force,
+    effect,
+)
+from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, ReadOptions
+from engine.text import Corpus, Document, InputError
+
+_DEFAULT_OPTIONS = ReadOptions()
+_LONGEST_NAME = 120
+_MATCH_PRESET = "match_preset"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project on disk; `workspace` makes and opens them."""
+
+    id: str
+    folder: Path
+
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Open project.db to look at: `with project.reading() as db: db.execute(...)`."""
+        return store.reading(self.folder)
+
+    def writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Open project.db to change it; the block is one transaction and must be short."""
+        return store.writing(self.folder)
+
+    @property
+    def name(self) -> str:
+        with self.reading() as db:
+            return store.fact(db, "name", self.id)
+
+    def rename(self, name: str) -> None:
+        """Give the project another name; its id, and so its address, stays."""
+        name = clean_project_name(name)
+        with self.writing() as db:
+            store.set_fact(db, "name", name)
+            store.touch(db)
+
+    @property
+    def jobs_folder(self) -> Path:
+        return self.folder / "runs"
+
+    def size(self) -> int:
+        """Return how many bytes the folder takes, but for SQLite's own while someone is at work."""
+        return sum(_sizes(self.folder))
+
+    # ---- text -------------------------------------------------------------------------------
+
+    def add_text(
+        self,
+        files: Sequence[GivenFile],
+        options: ReadOptions = _DEFAULT_OPTIONS,
+        read: Sequence[Corpus] | None = None,
+    ) -> list[str]:
+        """Keep the files and return what was noted while reading them.
+
+        All or nothing: a file that cannot be read raises InputError and nothing is added. `read` is
+        what `project_text.read_units` returned for the same files and options; with it, they are
+        not split and tokenized again.
+        """
+        return project_text.add_text(self.folder, files, options, read)
+
+    def text_files(self) -> list[StoredFile]:
+        """Return the text files in the order they were added."""
+        with self.reading() as db:
+            return stored.records(db, TEXT)
+
+    def remove_text(self, file_id: str) -> None:
+        """Remove a file, and with it those that are read together with it (.txt and .ann)."""
+        project_text.remove_text(self.folder, file_id)
+
+    def text_key(self) -> str:
+        """Return a hash of the text and how it is read; "" when there is none."""
+        with self.reading() as db:
+            return store.fact(db, "text_key")
+
+    def corpus(self) -> Corpus:
+        """Return all text files as one corpus; loaded anew each time, so keep it."""
+        return project_text.read_text(self.folder)
+
+    # ---- gold -------------------------------------------------------------------------------
+
+    def set_gold(
+        self,
+        files: Sequence[GivenFile],
+        options: ReadOptions = _DEFAULT_OPTIONS,
+        read: Corpus | None = None,
+    ) -> list[str]:
+        """Keep these files as the gold, instead of what was there, and return notes.
+
+        InputError when they hold no annotations, or fit none of the project's documents. `read` is
+        what `read_corpus` returned for the same files and options; with it, they are not read
+        again.
+        """
+        return project_gold.set_gold(self.folder, files, options, read)
+
+    def remove_gold(self) -> None:
+        """Remove the gold files; annotations inside text files stay."""
+        project_gold.remove_gold(self.folder)
+
+    def gold_files(self) -> list[StoredFile]:
+        """Return the files that were given as gold."""
+        with self.reading() as db:
+            return stored.records(db, GOLD)
+
+    def gold_key(self) -> str:
+        """Return a hash of the gold files; "" when there are none."""
+        with self.reading() as db:
+            return store.fact(db, "gold_key")
+
+    def gold(self, corpus: Corpus) -> Aligned | None:
+        """Return the gold of these documents: its own files', else what the text files carry."""
+        return project_gold.read_gold(self.folder, corpus)
+
+    # ---- dictionaries -----------------------------------------------------------------------
+
+    def dictionaries(self) -> list[Dictionary]:
+        """Return the dictionaries as they are now."""
+        return versions.load(self.folder, self.dictionary_version())
+
+    def dictionary_version(self) -> int:
+        """Return the number of the latest version; 0 when there is none."""
+        with self.reading() as db:
+            return versions.latest(db).version
+
+    def dictionary_key(self, version: int | None = None) -> str:
+        """Return the fingerprint of all dictionaries, as they are or were; "" for none."""
+        with self.reading() as db:
+            return versions.content_of(db, version).key
+
+    def save_dictionaries(
+        self, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None = None
+    ) -> int:
+        """Store the whole set as a new version and return its number; the same set: the same one.
+
+        With `based_on`, the version that was changed, a newer one is not overwritten: InputError.
+        """
+        return versions.save(self.folder, dictionaries, reason, based_on)
+
+    def add_dictionaries(
+        self,
+        files: Sequence[GivenFile],
+        options: ReadOptions = _DEFAULT_OPTIONS,
+        entity_type: str | None = None,
+    ) -> list[str]:
+        """Read dictionaries, add them to the set as a new version, and return notes."""
+        sources = [read_whole(file) for file in stored.checked(files)]
+        added = self.join_dictionaries(read_dictionaries(sources, options, entity_type))
+        return [f"{dictionary.name}: {note}" for dictionary in added for note in dictionary.notes]
+
+    def join_dictionaries(
+        self, new: Sequence[Dictionary], *, is_replacing: bool = False
+    ) -> list[Dictionary]:
+        """Add dictionaries to the set as a new version and return them as they are in it.
+
+        If a name is taken, the new dictionary gets another one, or replaces the old dictionary.
+        """
+        return versions.add(self.folder, new, is_replacing=is_replacing)
+
+    def remove_dictionaries(self, names: Sequence[str]) -> int:
+        """Take dictionaries out of the set as a new version and return its number."""
+        version = self.dictionary_version()
+        kept = [d for d in self.dictionaries_at(version) if d.name not in names]
+        return self.save_dictionaries(kept, f"Removed {', '.join(names)}", based_on=version)
+
+    def mute_phrases(self, rows: Sequence[PhraseRow]) -> int:
+        """Let these phrases match nothing; return the version, the same one if they did not."""
+        version = self.dictionary_version()
+        changed = editing.mute_phrases(self.dictionaries_at(version), rows)
+        return self.save_dictionaries(changed, f"Muted {_listed(rows)}", based_on=version)
+
+    def unmute_phrases(self, rows: Sequence[PhraseRow]) -> int:
+        """Let these phrases match again; return the version, the same one if none was muted."""
+        version = self.dictionary_version()
+        changed = editing.unmute_phrases(self.dictionaries_at(version), rows)
+        return self.save_dictionaries(changed, f"Unmuted {_listed(rows)}", based_on=version)
+
+    def relabel_phrases(self, rows: Sequence[PhraseRow], new_type: str) -> int:
+        """Move these phrases to another type; return the version, the same one if they had it."""
+        version = self.dictionary_version()
+        changed = editing.relabel_phrases(self.dictionaries_at(version), rows, new_type)
+        old_types = {row.entity_type for row in rows}
+        source = f" from {old_types.pop()}" if len(old_types) == 1 else ""
+        reason = f"Moved {_listed(rows)}{source} to {editing.clean_type(new_type)}"
+        return self.save_dictionaries(changed, reason, based_on=version)
+
+    def dictionary_history(self) -> list[DictionaryVersion]:
+        """Return all versions, latest first."""
+        with self.reading() as db:
+            return versions.history(db)
+
+    def dictionaries_at(self, version: int) -> list[Dictionary]:
+        """Return the dictionaries as they were in a version."""
+        return versions.load(self.folder, version)
+
+    def restore_dictionaries(self, version: int) -> int:
+        """Make an earlier version the latest again, as a new one, and return its number."""
+        return self.save_dictionaries(self.dictionaries_at(version), f"Restored version {version}")
+
+    def match_preset(self) -> str:
+        """Return how freely phrases match, by the preset's name."""
+        with self.reading() as db:
+            return _match_preset(db)
+
+    def set_match_preset(self, name: str) -> None:
+        """Choose how freely phrases match."""
+        if name not in MATCH_PRESETS:
+            raise ValueError(f"match preset must be one of {list(MATCH_PRESETS)}, got {name!r}")
+        self.set_choice(_MATCH_PRESET, name)
+
+    def labels_key(self, version: int | None = None, preset: str | None = None) -> str:
+        """Return a hash of all that distant labels follow from: text, dictionaries, preset.
+
+        The dictionaries of a version and a preset can be named; else those in use count.
+        """
+        with self.reading() as db:
+            # The whole content, not the fingerprint: labels name the dictionary they came from.
+            content = versions.content_of(db, version).sha256
+            parts = (store.fact(db, "text_key"), content, preset or _match_preset(db))
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+    # ---- choices and decisions --------------------------------------------------------------
+
+    def choice(self, key: str, default: Any = None) -> Any:
+        """Return a remembered choice."""
+        with self.reading() as db:
+            return store.choice(db, key, default)
+
+    def set_choice(self, key: str, value: Any) -> None:
+        """Remember a choice: any JSON value."""
+        with self.writing() as db:
+            store.set_choice(db, key, value)
+
+    def add_decision(
+        self,
+        kind: str,
+        document_id: str,
+        start: int,
+        end: int,
+        entity_type: str,
+        verdict: str,
+        *,
+        new_start: int | None = None,
+        new_end: int | None = None,
+        new_type: str | None = None,
+        source: str = "",
+        queue: str = "",
+        surface: str = "",
+    ) -> Decision:
+        """Store a decision; it is on disk when this returns."""
+        decision = Decision(
+            0, kind, document_id, start, end, entity_type, verdict, new_start, new_end, new_type,
+            source, queue, surface,
+        )  # fmt: skip
+        return self.add_decisions([decision])[0]
+
+    def add_decisions(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """Store several decisions at once, all or none ("accept this page"); ids are given here."""
+        with self.writing() as db:
+            added = [append_decision(db, decision) for decision in decisions]
+            store.touch(db)
+        return added
+
+    def undo_decision(self, kind: str, queue: str = "") -> Decision | None:
+        """Take back the latest decision of a kind (in one queue, if named) and return it.
+
+        What was decided earlier about the same entity is in force again.
+        """
+        with self.writing() as db:
+            return append_undo(db, kind, queue)
+
+    def undo_decisions(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """Take back these decisions at once; return those that had not been taken back already."""
+        with self.writing() as db:
+            return append_undos(db, decisions)
+
+    def decisions(self, kind: str) -> list[Decision]:
+        """Return the decisions in force: the latest about each entity, oldest first."""
+        with self.reading() as db:
+            return decisions_in_force(db, kind)
+
+    def review_effect(self, documents: Sequence[Document]) -> Review:
+        """Return what was accepted and rejected in these documents, checks and review together."""
+        return effect([*self.decisions("check"), *self.decisions("review")], documents)
+
+
+def clean_project_name(name: str) -> str:
+    """Return the name on one line, without what cannot be shown; InputError when none is left."""
+    printable = "".join(c if c.isprintable() else " " for c in name)
+    cleaned = " ".join(printable.split())[:_LONGEST_NAME].strip()
+    if not cleaned:
+        raise InputError("the project has no name. Type one")
+    return cleaned
+
+
+def _listed(rows: Sequence[PhraseRow]) -> str:
+    return list_phrases(row.text for row in rows)
+
+
+def _match_preset(db: sqlite3.Connection) -> str:
+    preset = store.choice(db, _MATCH_PRESET)
+    return preset if preset in MATCH_PRESETS else DEFAULT_MATCH_PRESET
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            if name.startswith(f"{DATABASE}-"):
+                continue
+            try:
+                yield os.lstat(os.path.join(parent, name)).st_size
+            except OSError:  # gone since it was listed
+                continue

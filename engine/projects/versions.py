@@ -1,0 +1,187 @@
+"""Store every version of a project's dictionaries as a row and a file that never change."""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from engine.dictionaries import Dictionary, Phrase, fingerprint, join
+from engine.files import written_whole
+from engine.projects import store as store
+from engine.settings import MatchOptions
+from engine.system import moment, now, without_collection
+from engine.text import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryVersion:
+    """One saved state of all dictionaries of a project, and what was changed."""
+
+    version: int  # 1, 2, …
+    saved_at: datetime
+    reason: str
+    phrases: int
+    key: str  # fingerprint of what can match
+
+
+class Content(NamedTuple):
+    """The identity of a version's content; 0 and "" if there is no version."""
+
+    version: int = 0
+    key: str = ""
+    sha256: str = ""  # of the whole content, names and notes included
+
+
+def latest(db: sqlite3.Connection) -> Content:
+    """Return the identity of the latest version."""
+    return content_of(db, None)
+
+
+def content_of(db: sqlite3.Connection, version: int | None) -> Content:
+    """Return the identity of a version's content; of the latest one for None."""
+    row = db.execute(
+        "SELECT version, key, sha256 FROM dictionary_versions WHERE version = ? OR ? IS NULL "
+        "ORDER BY version DESC LIMIT 1",
+        (version, version),
+    ).fetchone()
+    return Content(*row) if row else Content()
+
+
+def history(db: sqlite3.Connection) -> list[DictionaryVersion]:
+    """Return all versions, latest first."""
+    rows = db.execute(
+        "SELECT version, saved_at, reason, phrases, key FROM dictionary_versions "
+        "ORDER BY version DESC"
+    )
+    return [
+        DictionaryVersion(version, moment(saved_at), reason, phrases, key)
+        for version, saved_at, reason, phrases, key in rows
+    ]
+
+
+def load(folder: Path, version: int) -> list[Dictionary]:
+    """Return the dictionaries of a version; version 0 has none."""
+    if version == 0:
+        return []
+    with store.reading(folder) as db:
+        content = content_of(db, version).sha256
+    if not content:
+        raise InputError(f"there is no version {version} of the dictionaries")
+    path = _path(folder, version)
+    try:
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != content:
+            raise ValueError("its content has changed")
+        with without_collection():
+            return [_from_json(item) for item in json.loads(data)]
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise InputError(
+            f"dictionaries/{path.name} of this project cannot be read ({error}). "
+            "Restore an earlier version, or add the dictionaries again"
+        ) from error
+
+
+def save(
+    folder: Path, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None = None
+) -> int:
+    """Store the whole set as a new version and return its number; an equal set keeps the number.
+
+    Raises InputError if `based_on` is no longer the latest version.
+    """
+    version = _save(folder, dictionaries, reason, based_on)
+    if version is None:
+        raise InputError(
+            f"the dictionaries were changed elsewhere since version {based_on}, which this change "
+            "is based on. Look at the latest version, then make the change again"
+        )
+    return version
+
+
+def add(folder: Path, new: Sequence[Dictionary], *, is_replacing: bool = False) -> list[Dictionary]:
+    """Join dictionaries to the set as a new version and return them as they are in it.
+
+    If another process saves in the meantime, the join is repeated on what it saved.
+    """
+    while True:
+        with store.reading(folder) as db:
+            version = latest(db).version
+        held = load(folder, version)
+        whole = join(held, new, is_replacing=is_replacing)
+        untouched = set(map(id, held))
+        added = [dictionary for dictionary in whole if id(dictionary) not in untouched]
+        names = ", ".join(dictionary.name for dictionary in added)
+        if _save(folder, whole, f"Added {names}", version) is not None:
+            return added
+
+
+def _save(
+    folder: Path, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None
+) -> int | None:
+    data, key = _packed(dictionaries), fingerprint(dictionaries)
+    content = hashlib.sha256(data).hexdigest()
+    phrases = sum(len(dictionary.phrases) for dictionary in dictionaries)
+    with store.writing(folder) as db:
+        last = latest(db)
+        if based_on not in (None, last.version):
+            return None
+        if last.version and last.sha256 == content:
+            return last.version
+        version = last.version + 1
+        # A file without a row is not a version: the next save overwrites it.
+        with written_whole(_path(folder, version)) as out:
+            out.write(data)
+        row = (version, now(), reason[:500], len(dictionaries), phrases, key, content)
+        db.execute("INSERT INTO dictionary_versions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        store.touch(db)
+    return version
+
+
+def _path(folder: Path, version: int) -> Path:
+    return folder / "dictionaries" / f"v{version:04d}.json"
+
+
+# ---- a set as JSON --------------------------------------------------------------------------
+
+
+def _packed(dictionaries: Sequence[Dictionary]) -> bytes:
+    """Write phrases by column: a third of the size of one object per phrase, and fast to read."""
+    return json.dumps([_to_json(dictionary) for dictionary in dictionaries]).encode()
+
+
+def _to_json(dictionary: Dictionary) -> dict[str, Any]:
+    types = dictionary.types
+    numbers = {name: number for number, name in enumerate(types)}
+    return {
+        "name": dictionary.name,
+        "match": None if dictionary.match is None else asdict(dictionary.match),
+        "priority": dictionary.priority,
+        "is_enabled": dictionary.is_enabled,
+        "muted": sorted(dictionary.muted),
+        "notes": dictionary.notes,
+        "types": types,
+        "phrase_types": [numbers[phrase.entity_type] for phrase in dictionary.phrases],
+        "phrases": [phrase.text for phrase in dictionary.phrases],
+        "canonical_ids": [phrase.canonical_id for phrase in dictionary.phrases],
+        "lines": [phrase.line for phrase in dictionary.phrases],
+    }
+
+
+def _from_json(item: dict[str, Any]) -> Dictionary:
+    columns = (item[name] for name in ("phrases", "phrase_types", "canonical_ids", "lines"))
+    types = item["types"]
+    return Dictionary(
+        name=item["name"],
+        phrases=tuple(
+            Phrase(text, types[number], canonical_id, line)
+            for text, number, canonical_id, line in zip(*columns, strict=True)
+        ),
+        match=None if item["match"] is None else MatchOptions(**item["match"]),
+        priority=item["priority"],
+        is_enabled=item["is_enabled"],
+        muted=frozenset((text, entity_type) for text, entity_type in item["muted"]),
+        notes=tuple(item["notes"]),
+    )

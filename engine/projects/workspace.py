@@ -1,0 +1,253 @@
+"""The folder of projects: list, make, open, copy, zip and delete them."""
+
+import os
+import re
+import secrets
+import shutil
+import sqlite3
+import time
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from engine.files import read_source, write_error
+from engine.projects import store as store
+from engine.projects.archive import copy_project, pack, unpack
+from engine.projects.job_states import has_live_job, last_job
+from engine.projects.project import Project, clean_project_name
+from engine.system import moment
+from engine.text import InputError
+
+SAMPLE_ID = "sample"
+SAMPLE_FOLDER = Path(__file__).resolve().parent.parent / "sample_data"
+_ID = re.compile("[a-z0-9-]{4,40}")
+_NEW, _DELETED = ".new-", ".deleted-"  # folders that are no projects yet, or no more
+_LEFTOVER_SECONDS = 24 * 3600  # nobody takes longer to make a project
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSummary:
+    """A project as the list of projects shows it."""
+
+    id: str
+    name: str
+    modified: datetime  # UTC
+    documents: int = 0
+    sentences: int = 0
+    tokens: int = 0
+    dictionaries: int = 0
+    phrases: int = 0
+    last_job: str = ""  # kind and state, e.g. "train done"
+    bytes: int = 0
+    problem: str = ""  # why it cannot be opened
+
+
+def data_folder() -> Path:
+    """Return the folder of all projects (GLOSSA_DATA, else ./data), made when it is not there."""
+    folder = Path(os.environ.get("GLOSSA_DATA") or "data").absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the data folder {folder} cannot be made: {error.strerror or error}. "
+            "Set GLOSSA_DATA to a folder that can be written"
+        ) from error
+    return folder
+
+
+def list_projects() -> list[ProjectSummary]:
+    """Return all projects, newest first; one that cannot be read says why."""
+    with os.scandir(data_folder()) as entries:
+        found = [
+            _summary(Project(entry.name, Path(entry.path)))
+            for entry in entries
+            if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+        ]
+    return sorted(found, key=lambda summary: (summary.modified, summary.id), reverse=True)
+
+
+def create_project(name: str) -> Project:
+    """Make an empty project."""
+    name = clean_project_name(name)
+    with _new_folder() as folder:
+        store.make_store(folder, name)
+        return _settled(folder, _new_id(name))
+
+
+def open_project(project_id: str) -> Project:
+    """Return a project that is there and can be read."""
+    project = _located(project_id)
+    with project.reading():
+        return project
+
+
+def sample_project() -> Project:
+    """Return the sample project, made from sample_data/ on first use."""
+    if not os.path.lexists(data_folder() / SAMPLE_ID):
+        with _new_folder() as folder:
+            store.make_store(folder, "Sample: medical abstracts")
+            _fill_sample(Project(SAMPLE_ID, folder))
+            # Two first visitors at once: one of them finds what the other made.
+            with suppress(FileExistsError):
+                return _settled(folder, SAMPLE_ID)
+    return open_project(SAMPLE_ID)
+
+
+def reset_sample() -> Project:
+    """Make the sample project anew; what was changed or trained in it is gone."""
+    if os.path.lexists(data_folder() / SAMPLE_ID):
+        delete_project(SAMPLE_ID)
+    return sample_project()
+
+
+def duplicate_project(project_id: str, name: str) -> Project:
+    """Copy a project, its runs and decisions included, under a new name."""
+    project, name = open_project(project_id), clean_project_name(name)
+    with _new_folder() as folder:
+        copy_project(project.folder, folder)
+        Project("copy", folder).rename(name)
+        return _settled(folder, _new_id(name))
+
+
+def delete_project(project_id: str) -> None:
+    """Delete a project's folder and everything in it; a job at work has to be ended before."""
+    project = _located(project_id)
+    if _is_busy(project):
+        raise InputError("a job of this project is at work. Cancel it, then delete the project")
+    # Renamed first: it is gone at once and whole, whatever happens while files are deleted.
+    grave = data_folder() / f"{_DELETED}{secrets.token_hex(6)}"
+    try:
+        project.folder.rename(grave)
+    except OSError as error:
+        raise InputError(f"the project cannot be deleted: {error.strerror or error}") from error
+    shutil.rmtree(grave, ignore_errors=True)
+
+
+def write_project_zip(project: Project, path: str | Path) -> None:
+    """Write all of a project as one zip that `import_project_zip` reads, here or elsewhere."""
+    pack(project.folder, Path(path))
+
+
+def import_project_zip(source: str | Path | bytes) -> Project:
+    """Make a project from a zip; its members are checked, and nothing in it is executed."""
+    with _new_folder() as folder:
+        unpack(source, folder)
+        project = Project("import", folder)
+        project.rename(project.name)
+        return _settled(folder, _new_id(project.name))
+
+
+# ---- folders --------------------------------------------------------------------------------
+
+
+def _located(project_id: str) -> Project:
+    """The project of an id that came from an address: a real folder right under the data folder."""
+    if not isinstance(project_id, str) or not _ID.fullmatch(project_id):
+        raise InputError("that is no project id. Choose a project from the list")
+    folder = data_folder() / project_id
+    if folder.is_symlink() or not folder.is_dir():
+        raise InputError(f'there is no project "{project_id}". Choose one from the list')
+    return Project(project_id, folder)
+
+
+@contextmanager
+def _new_folder() -> Iterator[Path]:
+    """A folder that is no project yet; gone at the end unless it was settled."""
+    _sweep()
+    folder = data_folder() / f"{_NEW}{secrets.token_hex(6)}"
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise write_error(folder, error) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _settled(folder: Path, project_id: str) -> Project:
+    """Give a finished folder its place; by renaming, so that it appears whole."""
+    target = folder.parent / project_id
+    try:
+        folder.rename(target)
+    except OSError as error:
+        if os.path.lexists(target):
+            raise FileExistsError(project_id) from error
+        raise write_error(target, error) from error
+    return Project(project_id, target)
+
+
+def _sweep() -> None:
+    """Delete what killed processes left half made or half deleted."""
+    for path in data_folder().glob(".*-*"):
+        age = time.time() - _changed_at(path).timestamp()
+        if path.name.startswith(_DELETED) or (
+            path.name.startswith(_NEW) and age > _LEFTOVER_SECONDS
+        ):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _new_id(name: str) -> str:
+    """An id that shows in the address what the project is called, and is not in use."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    slug = re.sub("[^a-z0-9]+", "-", plain).strip("-")[:30].strip("-") or "project"
+    while True:
+        project_id = f"{slug}-{secrets.token_hex(2)}"
+        if not os.path.lexists(data_folder() / project_id):
+            return project_id
+
+
+def _fill_sample(project: Project) -> None:
+    phrases = sorted((SAMPLE_FOLDER / "dictionary").glob("*.txt"))
+    project.add_text([read_source(SAMPLE_FOLDER / "train.jsonl")])
+    project.add_dictionaries([read_source(path) for path in phrases])
+    project.set_gold([read_source(SAMPLE_FOLDER / "gold.csv")])
+
+
+# ---- the list -------------------------------------------------------------------------------
+
+
+def _summary(project: Project) -> ProjectSummary:
+    try:
+        with project.reading() as db:
+            documents, sentences, tokens = db.execute(
+                "SELECT coalesce(sum(documents), 0), coalesce(sum(sentences), 0), "
+                "coalesce(sum(tokens), 0) FROM files WHERE role = 'text'"
+            ).fetchone()
+            latest = db.execute(
+                "SELECT dictionaries, phrases FROM dictionary_versions ORDER BY version DESC"
+            ).fetchone()
+            return ProjectSummary(
+                id=project.id,
+                name=store.fact(db, "name", project.id),
+                modified=moment(store.fact(db, "modified")),
+                documents=documents,
+                sentences=sentences,
+                tokens=tokens,
+                dictionaries=latest["dictionaries"] if latest else 0,
+                phrases=latest["phrases"] if latest else 0,
+                last_job=last_job(db),
+                bytes=project.size(),
+            )
+    # Whatever is wrong with one project, the others must show.
+    except (InputError, sqlite3.Error, OSError, ValueError, TypeError) as error:
+        at = _changed_at(project.folder)
+        return ProjectSummary(project.id, project.id, at, problem=str(error))
+
+
+def _is_busy(project: Project) -> bool:
+    try:
+        with project.reading() as db:
+            return has_live_job(db)
+    except (InputError, sqlite3.Error):  # what cannot be read can still be deleted
+        return False
+
+
+def _changed_at(path: Path) -> datetime:
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError:
+        return datetime.fromtimestamp(0, UTC)

@@ -1,0 +1,66 @@
+"""What people decide: queues of items to review, decisions, and new dictionary phrases."""
+
+from engine.review.decisions import (
+    KINDS,
+    Decision,
+    Review,
+    append_decision,
+    append_undo,
+    append_undos,
+    decisions_in_force,
+    effect,
+    judgements,
+)
+from engine.review.enrichment import (
+    KnownPhrases,
+    add_phrases,
+    context,
+    dictionary_candidates,
+    fold_surface,
+    known_phrases,
+    mark_known,
+)
+from engine.review.items import DICTIONARY, Item, Items, Numbers, count_finds, make_items
+from engine.review.merged import reviewed_entities
+from engine.review.progress import (
+    ReviewProgress,
+    acceptable,
+    measure_progress,
+    pending,
+    phrase_history,
+)
+from engine.review.queues import ORDERS, lot, make_queue
+
+__all__ = [
+    "DICTIONARY",
+    "Decision",
+    "Item",
+    "Items",
+    "KINDS",
+    "KnownPhrases",
+    "Numbers",
+    "ORDERS",
+    "Review",
+    "ReviewProgress",
+    "acceptable",
+    "add_phrases",
+    "append_decision",
+    "append_undo",
+    "append_undos",
+    "context",
+    "count_finds",
+    "decisions_in_force",
+    "dictionary_candidates",
+    "effect",
+    "fold_surface",
+    "judgements",
+    "known_phrases",
+    "lot",
+    "make_items",
+    "make_queue",
+    "mark_known",
+    "measure_progress",
+    "pending",
+    "phrase_history",
+    "reviewed_entities",
+]

@@ -1,0 +1,182 @@
+"""What a person decided about entities: stored at once, taken back by appending, never erased."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from engine.scoring import checking
+from engine.system import moment, now
+from engine.text import Document, Entity
+
+KINDS = ("check", "review")  # a precision sample of dictionary matches, or the review queue
+VERDICTS = ("accepted", "rejected", "edited", "unsure", "skipped")
+Place = tuple[str, int, int, str]
+_NEVER = datetime.fromtimestamp(0, UTC)
+_COLUMNS = (
+    'kind, document_id, "start", "end", entity_type, verdict, new_start, new_end, new_type, '
+    "source, queue, surface, decided_at"
+)
+# In force: not taken back, and the latest of its place.
+_IN_FORCE = f"""
+SELECT id, {_COLUMNS} FROM decisions WHERE id IN (
+    SELECT max(id) FROM decisions AS d
+    WHERE kind = ? AND undoes IS NULL
+        AND NOT EXISTS (SELECT 1 FROM decisions AS u WHERE u.undoes = d.id)
+    GROUP BY document_id, "start", "end", entity_type
+) ORDER BY id
+"""
+# The plus keeps SQLite from an index that would have to be sorted: the latest rows come first.
+_LAST = f"""
+SELECT id, {_COLUMNS} FROM decisions AS d
+WHERE +kind = ? AND undoes IS NULL AND (? = '' OR queue = ?)
+    AND NOT EXISTS (SELECT 1 FROM decisions AS u WHERE u.undoes = d.id)
+ORDER BY id DESC LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A person's judgement of one entity; it outlives runs and relabeling, as it names the text."""
+
+    id: int  # grows; 0 before it is stored
+    kind: str  # one of KINDS
+    document_id: str
+    start: int  # code points in the document
+    end: int
+    entity_type: str
+    verdict: str  # one of VERDICTS
+    new_start: int | None = None  # with new_end and new_type: what it should be; edited only
+    new_end: int | None = None
+    new_type: str | None = None
+    source: str = ""  # the method or dictionary that proposed the entity
+    queue: str = ""
+    surface: str = ""  # the text decided on; tells when another text took the document's id
+    decided_at: datetime = _NEVER
+
+    @property
+    def place(self) -> Place:
+        return (self.document_id, self.start, self.end, self.entity_type)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind must be one of {KINDS}, got {self.kind!r}")
+        if self.verdict not in VERDICTS:
+            raise ValueError(f"verdict must be one of {VERDICTS}, got {self.verdict!r}")
+        if not 0 <= self.start < self.end:
+            raise ValueError(f"must satisfy 0 <= start < end, got {self.start}..{self.end}")
+        new = (self.new_start, self.new_end, self.new_type)
+        if (self.verdict == "edited") != (None not in new) or (
+            self.verdict != "edited" and new != (None, None, None)
+        ):
+            raise ValueError(f"new_start, new_end and new_type belong to 'edited', got {new}")
+        if self.new_start is not None and not 0 <= self.new_start < (self.new_end or 0):
+            raise ValueError(f"must satisfy 0 <= new_start < new_end, got {new}")
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What the decisions say about documents: entities for certain, and certainly none."""
+
+    accepted: Mapping[str, tuple[Entity, ...]]
+    rejected: Mapping[str, tuple[Entity, ...]]
+
+
+def append_decision(db: sqlite3.Connection, decision: Decision) -> Decision:
+    """Store a decision and return it with its id and time."""
+    at = now()
+    values = (
+        decision.kind, *decision.place, decision.verdict, decision.new_start, decision.new_end,
+        decision.new_type, decision.source, decision.queue, decision.surface, at,
+    )  # fmt: skip
+    marks = ", ".join("?" * len(values))
+    cursor = db.execute(f"INSERT INTO decisions ({_COLUMNS}) VALUES ({marks})", values)
+    return replace(decision, id=int(cursor.lastrowid or 0), decided_at=moment(at))
+
+
+def append_undo(db: sqlite3.Connection, kind: str, queue: str = "") -> Decision | None:
+    """Take back the latest decision of a kind (and queue, if named) and return it.
+
+    What was decided earlier at its place is in force again.
+    """
+    row = db.execute(_LAST, (kind, queue, queue)).fetchone()
+    return append_undos(db, [_from_row(row)])[0] if row else None
+
+
+def append_undos(db: sqlite3.Connection, decisions: Iterable[Decision]) -> list[Decision]:
+    """Take back these decisions, if they were not already, and return those that were in force."""
+    taken_back = []
+    for decision in decisions:
+        done = db.execute(
+            f"INSERT INTO decisions ({_COLUMNS}, undoes) "
+            'SELECT kind, document_id, "start", "end", entity_type, \'\', NULL, NULL, NULL, '
+            "source, queue, surface, ?, id FROM decisions AS d WHERE id = ? AND undoes IS NULL "
+            "AND NOT EXISTS (SELECT 1 FROM decisions AS u WHERE u.undoes = d.id)",
+            (now(), decision.id),
+        )
+        taken_back += [decision] * done.rowcount
+    return taken_back
+
+
+def decisions_in_force(db: sqlite3.Connection, kind: str) -> list[Decision]:
+    """Return the latest decision of each place that was not taken back, oldest first."""
+    return [_from_row(row) for row in db.execute(_IN_FORCE, (kind,))]
+
+
+def _from_row(row: sqlite3.Row) -> Decision:
+    return Decision(**{**dict(row), "decided_at": moment(row["decided_at"])})
+
+
+def effect(decisions: Iterable[Decision], documents: Sequence[Document]) -> Review:
+    """Return what the decisions mean for these documents; of two on one entity the later counts.
+
+    An edited entity is rejected as it was and accepted as it should be. Unsure and skipped say
+    nothing. Decisions on a text that is not there any more are passed over.
+    """
+    texts = {document.id: document.text for document in documents}
+    accepted: dict[Place, Entity] = {}
+    rejected: dict[Place, Entity] = {}
+    for decision in sorted(decisions, key=lambda d: d.id):
+        if not _is_about(decision, texts.get(decision.document_id)):
+            continue
+        if decision.verdict == "accepted":
+            _move(decision.place, decision, rejected, accepted)
+        elif decision.verdict in ("rejected", "edited"):
+            _move(decision.place, decision, accepted, rejected)
+        if decision.verdict == "edited":
+            assert decision.new_start is not None and decision.new_end is not None
+            new = (decision.new_start, decision.new_end, str(decision.new_type))
+            _move((decision.document_id, *new), decision, rejected, accepted)
+    return Review(_by_document(accepted), _by_document(rejected))
+
+
+def judgements(decisions: Iterable[Decision]) -> dict[Place, checking.Judgement]:
+    """Return decisions as `checking` counts them: accepted is correct, rejected or edited wrong."""
+    words = {"accepted": "correct", "rejected": "wrong", "edited": "wrong", "unsure": "unsure"}
+    return {
+        decision.place: checking.Judgement(*decision.place, words[decision.verdict])
+        for decision in decisions
+        if decision.verdict in words
+    }
+
+
+def _is_about(decision: Decision, text: str | None) -> bool:
+    if text is None or max(decision.end, decision.new_end or 0) > len(text):
+        return False
+    return decision.surface in ("", text[decision.start : decision.end])
+
+
+def _move(
+    place: Place, decision: Decision, out_of: dict[Place, Entity], into: dict[Place, Entity]
+) -> None:
+    out_of.pop(place, None)
+    into[place] = Entity(
+        *place[1:], method="review", source=decision.source, review_status=decision.verdict
+    )
+
+
+def _by_document(entities: Mapping[Place, Entity]) -> dict[str, tuple[Entity, ...]]:
+    found: dict[str, list[Entity]] = {}
+    for place in sorted(entities):
+        found.setdefault(place[0], []).append(entities[place])
+    return {id: tuple(of) for id, of in found.items()}

@@ -1,0 +1,26 @@
+"""Trained runs: save and load them, train several side by side, and draw coverage curves.
+
+Needs torch.
+"""
+
+from engine.runs.comparison import compare, features_folder
+from engine.runs.curve import Cell, CurvePlan, Point, coverage_curve
+from engine.runs.prediction import CutTokens, predict_stream
+from engine.runs.saved import data_fingerprint, load_run, save_run, write_scores
+from engine.runs.speed import measure_speeds
+
+__all__ = [
+    "Cell",
+    "CurvePlan",
+    "CutTokens",
+    "Point",
+    "compare",
+    "coverage_curve",
+    "data_fingerprint",
+    "features_folder",
+    "load_run",
+    "measure_speeds",
+    "predict_stream",
+    "save_run",
+    "write_scores",
+]

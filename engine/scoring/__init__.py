@@ -1,0 +1,100 @@
+"""How right labels and predictions are: against gold, a judged sample, or each other.
+
+Gold enters the engine here, and nowhere before.
+"""
+
+from engine.scoring.agreement import (
+    Filter,
+    agreement_matrix,
+    changed_entities,
+    combinations,
+    confusion,
+    entity_counts,
+    found_alone,
+    matching_sentences,
+    types_at,
+)
+from engine.scoring.bootstrap import ALL_TYPES, MACRO, Scored, difference, score_pool, score_table
+from engine.scoring.calibration import calibration_error, reliability, score_histogram
+from engine.scoring.checking import (
+    Judgement,
+    Judgements,
+    Place,
+    checked_precision,
+    draw_sample,
+    judgements_from_gold,
+    kept_matches,
+    mixed,
+    noisy_phrases,
+)
+from engine.scoring.confidence_scores import score_confidence, score_confidence_of_documents
+from engine.scoring.judged import judged_precision
+from engine.scoring.marks import Marks, marks_of_labels
+from engine.scoring.metrics import (
+    NONE,
+    Evaluation,
+    GoldSpans,
+    Scores,
+    SpansBySentence,
+    compare_entities,
+    evaluate,
+    evaluate_documents,
+    evaluate_spans,
+    gold_spans,
+    overall,
+)
+from engine.scoring.pool import Pool, choose, on_tokens, pool_entities, within
+from engine.scoring.seen import seen_places, seen_recall
+
+__all__ = [
+    "ALL_TYPES",
+    "Evaluation",
+    "Filter",
+    "GoldSpans",
+    "Judgement",
+    "Judgements",
+    "MACRO",
+    "Marks",
+    "NONE",
+    "Place",
+    "Pool",
+    "Scored",
+    "Scores",
+    "SpansBySentence",
+    "agreement_matrix",
+    "calibration_error",
+    "changed_entities",
+    "checked_precision",
+    "choose",
+    "combinations",
+    "compare_entities",
+    "confusion",
+    "difference",
+    "draw_sample",
+    "entity_counts",
+    "evaluate",
+    "evaluate_documents",
+    "evaluate_spans",
+    "found_alone",
+    "gold_spans",
+    "judged_precision",
+    "judgements_from_gold",
+    "kept_matches",
+    "marks_of_labels",
+    "matching_sentences",
+    "mixed",
+    "noisy_phrases",
+    "on_tokens",
+    "overall",
+    "pool_entities",
+    "reliability",
+    "score_confidence",
+    "score_confidence_of_documents",
+    "score_histogram",
+    "score_pool",
+    "score_table",
+    "seen_places",
+    "seen_recall",
+    "types_at",
+    "within",
+]

@@ -1,0 +1,28 @@
+"""The machine: timestamps, processes, the garbage collector, and notes on standard error."""
+
+from engine.system.garbage import without_collection
+from engine.system.moments import moment, now, seconds_since
+from engine.system.notes import note_all, print_aside
+from engine.system.processes import (
+    Process,
+    end_with_parent,
+    host_name,
+    is_alive,
+    process_of,
+    this_process,
+)
+
+__all__ = [
+    "Process",
+    "end_with_parent",
+    "host_name",
+    "is_alive",
+    "moment",
+    "note_all",
+    "now",
+    "print_aside",
+    "process_of",
+    "seconds_since",
+    "this_process",
+    "without_collection",
+]

@@ -1,0 +1,63 @@
+"""Documents, sentences, tokens and the spans that mark them; raw text is split here."""
+
+from engine.text.figures import (
+    TextFigures,
+    document_lengths,
+    document_table,
+    measure_text,
+    sentence_lengths,
+)
+from engine.text.model import (
+    Corpus,
+    Document,
+    EntitiesByDocument,
+    Entity,
+    FileReport,
+    Fitted,
+    InputError,
+    Sentence,
+    Span,
+    classes_from_spans,
+    entities_from_spans,
+    fit_notes,
+    spans_from_classes,
+    spans_from_entities,
+    spans_from_tags,
+    tags_from_spans,
+)
+from engine.text.tokenization import (
+    make_document,
+    make_tokenized_document,
+    split_sentences,
+    tokenize,
+    words,
+)
+
+__all__ = [
+    "Corpus",
+    "Document",
+    "EntitiesByDocument",
+    "Entity",
+    "FileReport",
+    "Fitted",
+    "InputError",
+    "Sentence",
+    "Span",
+    "TextFigures",
+    "classes_from_spans",
+    "document_lengths",
+    "document_table",
+    "entities_from_spans",
+    "fit_notes",
+    "make_document",
+    "make_tokenized_document",
+    "measure_text",
+    "sentence_lengths",
+    "spans_from_classes",
+    "spans_from_entities",
+    "spans_from_tags",
+    "split_sentences",
+    "tags_from_spans",
+    "tokenize",
+    "words",
+]

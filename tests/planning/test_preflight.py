@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+
+from engine.planning.preflight import (
+    TrainingWork,
+    check_labels,
+    check_priors,
+    label_warnings,
+    labeled_tokens,
+    training_work,
+)
+from engine.settings import Settings
+from engine.text.model import InputError
+
+TYPES = ("Chemical", "Disease")
+
+
+def labels(*counts):
+    """Return labels with these numbers of tokens of class 0, 1, 2."""
+    return np.repeat(np.arange(len(counts)), counts).astype(np.int16)
+
+
+def test_labels_that_can_be_learned_from_pass():
+    check_labels(labels(60, 20, 20), TYPES)
+
+
+def test_a_type_without_a_labeled_token_is_named():
+    with pytest.raises(InputError, match=r"Disease has no labeled token. Add phrases of that type"):
+        check_labels(labels(60, 20), TYPES)
+
+
+def test_text_that_is_nearly_all_labeled_is_refused():
+    with pytest.raises(InputError, match=r"92 % of tokens are labeled. Learning needs unlabeled"):
+        check_labels(labels(8, 50, 42), TYPES)
+
+
+@pytest.mark.parametrize(
+    ("values", "total"), [((0.0, 0.2), "0.20"), ((0.6, 0.53), "1.13"), ((-0.1, 0.2), "0.10")]
+)
+def test_impossible_priors_are_refused(values, total):
+    with pytest.raises(InputError, match=rf"Priors must be > 0 and sum to < 1 \(now {total}\)"):
+        check_priors(np.array(values))
+
+
+def test_priors_that_leave_room_pass():
+    check_priors(np.array([0.05, 0.9]))
+
+
+def test_few_labeled_tokens_are_warned_of():
+    assert label_warnings(labels(90, 20, 7), TYPES) == [
+        "Disease has 7 labeled tokens; with fewer than 20 results are unstable"
+    ]
+
+
+def test_labeled_tokens_count_types_that_are_never_labeled():
+    assert labeled_tokens(labels(3, 2), TYPES) == [2, 0]
+    assert labeled_tokens(labels(), TYPES) == [0, 0]
+
+
+SETTINGS = Settings(epochs=10, confidence_epochs=4, batch_size=100)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "work"),
+    [
+        # 250 sentences are 3 batches of at most 100.
+        ("mpn", SETTINGS, TrainingWork(10, 30)),
+        ("conf_mpu", SETTINGS, TrainingWork(14, 42)),
+        # Two taggers, each trained on 125 sentences: 2 batches.
+        (
+            "conf_mpu",
+            Settings(epochs=10, confidence_epochs=4, confidence_folds=2),
+            TrainingWork(18, 46),
+        ),
+        (
+            "conf_mpu",
+            Settings(epochs=10, confidence_epochs=4, confidence_seeds=3),
+            TrainingWork(22, 66),
+        ),
+    ],
+    ids=["one tagger", "and its confidence", "by folds", "by seeds"],
+)
+def test_work_counts_epochs_and_steps_of_all_taggers(method, settings, work):
+    assert training_work(method, settings, 250) == work

@@ -1,0 +1,188 @@
+"""Labels come back from their arrays as they were, or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from engine.dictionaries.editing import mute
+from engine.dictionaries.model import Dictionary, Phrase
+from engine.labels.distant import label
+from engine.projects.caches import labels as labels_cache
+from engine.projects.caches.labels import kept_labels, labels_path, load_labels, store_labels, tidy
+from engine.text.tokenization import make_document
+from tests.support.damage import CUTS, changed_bytes, cut_short
+from tests.support.labelings import assert_same, dictionaries, texts
+
+DOCUMENTS = [make_document("a", "Kidney disease came. Lead went."), make_document("b", "")]
+DICTIONARIES = [
+    Dictionary("one", (Phrase("kidney disease", "Disease", "D1"), Phrase("kidney", "Disease"))),
+    Dictionary("two", (Phrase("Kidney", "Organ"), Phrase("lead", "Chemical"))),
+    Dictionary("three", (Phrase("LEAD", "Chemical"),), is_enabled=False),
+]
+LABELS = label(DOCUMENTS, DICTIONARIES)
+
+
+@given(dictionaries(), texts())
+def test_labels_come_back_as_they_were(of, documents):
+    labels = label(documents, of)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "labels.npz")
+        store_labels(labels, path)
+        loaded = load_labels(path)
+    assert loaded is not None
+    assert_same(loaded, labels)
+
+
+def test_labels_of_nothing_and_half_a_surrogate_come_back(tmp_path):
+    odd = [Dictionary("d\ud800", (Phrase("a \ud83d", "T"), Phrase("a \ud83d", "T", "x")))]
+    for labels in (label([], []), label(DOCUMENTS, odd)):
+        store_labels(labels, tmp_path / "labels.npz")
+        loaded = load_labels(tmp_path / "labels.npz")
+        assert loaded is not None
+        assert_same(loaded, labels)
+
+
+# ---- what cannot be used --------------------------------------------------------------------
+
+
+def test_what_is_not_there_is_none(tmp_path):
+    assert load_labels(tmp_path / "labels.npz") is None
+
+
+@pytest.mark.parametrize("share", CUTS)
+def test_a_file_cut_short_is_none(tmp_path, share):
+    path = tmp_path / "labels.npz"
+    store_labels(LABELS, path)
+    cut_short(path, share)
+    assert load_labels(path) is None
+
+
+def test_any_changed_byte_gives_none_or_the_same(tmp_path):
+    path = tmp_path / "labels.npz"
+    store_labels(LABELS, path)
+    for _ in changed_bytes(path):
+        if (loaded := load_labels(path)) is not None:
+            assert_same(loaded, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("lengths", np.zeros(1, np.int32)),
+        ("lengths", np.zeros(3)),
+        ("matches", np.array([[0, 0, 1, 9, 0, 0, -1]], np.int32)),
+        ("matches", np.array([[0, 0, 1, 1, 99, 0, -1]], np.int32)),
+        ("matches", np.array([[0, 0, 1, 1, 0, 0, 7]], np.int32)),
+        ("matches", np.zeros((3, 2), np.int32)),
+        ("also", np.array([[99, 0]], np.int32)),
+        ("shorter", np.array([[0, 0, 1, 99]], np.int32)),
+        ("phrases", np.full((4, 4), 50, np.int32)),
+        ("phrases", np.zeros((1, 4), np.int64)),
+        ("names", np.frombuffer(b"[]", np.uint8)),
+    ],
+)
+def test_arrays_that_do_not_fit_together_are_none(tmp_path, name, value):
+    path = tmp_path / "labels.npz"
+    store_labels(LABELS, path)
+    with np.load(path) as stored:
+        arrays = {key: stored[key] for key in stored.files}
+    with open(path, "wb") as out:
+        np.savez(out, **{**arrays, name: value})
+    assert load_labels(path) is None
+
+
+def test_nothing_is_unpickled(tmp_path):
+    path = tmp_path / "labels.npz"
+    with open(path, "wb") as out:
+        np.savez(out, names=np.array([{"types": []}], object))
+    assert load_labels(path) is None
+
+
+# ---- kept by a project ----------------------------------------------------------------------
+
+
+def never():
+    raise AssertionError("labeled again")
+
+
+def test_labels_are_made_once_and_kept_under_their_key(tmp_path):
+    assert kept_labels(tmp_path, lambda: "k", lambda: LABELS) is LABELS
+    assert_same(kept_labels(tmp_path, lambda: "k", never), LABELS)
+    other = label(DOCUMENTS, [mute(DICTIONARIES[0], [("kidney", "Disease")])])
+    assert kept_labels(tmp_path, lambda: "another", lambda: other) is other
+
+
+def test_damaged_labels_are_made_again(tmp_path):
+    kept_labels(tmp_path, lambda: "k", lambda: LABELS)
+    labels_path(tmp_path, "k").write_bytes(b"PK")
+    assert kept_labels(tmp_path, lambda: "k", lambda: LABELS) is LABELS
+    assert_same(kept_labels(tmp_path, lambda: "k", never), LABELS)
+
+
+def test_labels_of_what_was_changed_meanwhile_are_not_kept(tmp_path):
+    keys = iter(["before", "after"])
+    kept_labels(tmp_path, lambda: next(keys), lambda: LABELS)
+    assert not labels_path(tmp_path, "before").exists()
+    assert not labels_path(tmp_path, "after").exists()
+
+
+def test_no_room_is_no_fault(tmp_path):
+    (tmp_path / "cache").write_bytes(b"a file where the folder should be")
+    assert kept_labels(tmp_path, lambda: "k", lambda: LABELS) is LABELS
+
+
+def test_other_code_does_not_find_them(tmp_path, monkeypatch):
+    before = labels_path(tmp_path, "k")
+    monkeypatch.setattr(labels_cache, "matching_version", lambda: "another")
+    assert labels_path(tmp_path, "k") != before
+
+
+# ---- limits ---------------------------------------------------------------------------------
+
+
+def filled(folder, ages):
+    """Files that were used so many seconds ago, by name."""
+    for name, age in ages.items():
+        path = folder / name
+        path.write_bytes(b"1234")
+        os.utime(path, (path.stat().st_mtime - age,) * 2)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_files_used_last_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(labels_cache, "_MOST_FILES", 2)
+    filled(tmp_path, {"a.npz": 30, "b.npz": 10, "c.npz": 20, "new.npz": 0})
+    tidy(tmp_path / "new.npz")
+    assert names(tmp_path) == ["b.npz", "new.npz"]
+
+
+def test_large_files_make_room_for_the_newest(tmp_path, monkeypatch):
+    monkeypatch.setattr(labels_cache, "_MOST_BYTES", 3)
+    filled(tmp_path, {"a.npz": 30, "new.npz": 0})
+    tidy(tmp_path / "new.npz")
+    assert names(tmp_path) == ["new.npz"]
+
+
+def test_what_a_killed_process_left_goes_after_an_hour(tmp_path):
+    filled(tmp_path, {".a.npz.x.part": 4000, ".b.npz.y.part": 10, "new.npz": 0})
+    tidy(tmp_path / "new.npz")
+    assert names(tmp_path) == [".b.npz.y.part", "new.npz"]
+
+
+def test_labels_in_use_count_as_new(tmp_path, monkeypatch):
+    monkeypatch.setattr(labels_cache, "_MOST_FILES", 2)
+    kept_labels(tmp_path, lambda: "first", lambda: LABELS)
+    kept_labels(tmp_path, lambda: "second", lambda: LABELS)
+    for path in labels_path(tmp_path, "x").parent.iterdir():
+        os.utime(path, (path.stat().st_mtime - 100,) * 2)
+    kept_labels(tmp_path, lambda: "first", never)
+    kept_labels(tmp_path, lambda: "third", lambda: LABELS)
+    assert labels_path(tmp_path, "first").exists()
+    assert not labels_path(tmp_path, "second").exists()

@@ -1,0 +1,1 @@
+"""The app: everything that draws. It computes nothing; `engine` does."""

@@ -1,0 +1,1 @@
+"""Figures: pure functions from tables of the engine to Plotly."""

@@ -1,0 +1,149 @@
+"""The form for a new curve: shares, methods, seeds, preset, the time it takes, and the start."""
+
+import streamlit as st
+
+from engine import jobs
+from engine.jobs import CurveRequest
+from engine.projects import Project
+from engine.settings import DEFAULT_TRAINING_PRESET, ENCODERS, METHODS, TRAINING_PRESETS
+from engine.text import InputError
+from ui.parts import elements as parts
+from ui.views.curves import state as state
+
+DEFAULT_SHARES = (20, 40, 60, 80, 100)
+PRESETS = {
+    "quick": "A first look: shows the shape of the curve, not the best possible scores.",
+    "balanced": "Longer training, closer to what the methods can do.",
+    "paper": "As long as in the paper. Expect hours, not minutes.",
+}
+ENCODER_NAMES = {"bilstm": "BiLSTM", "transformer": "Transformer"}
+
+
+def show(project: Project) -> CurveRequest:
+    """Draw the form; return the request that it describes."""
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
+        shares = st.pills(
+            "Shares of the dictionary",
+            state.SHARES,
+            selection_mode="multi",
+            default=DEFAULT_SHARES,
+            format_func=lambda share: f"{share} %",
+            key="curves_shares",
+            wrap=True,
+            persist_state="session",
+            help="Shares are nested: 40 % includes the phrases of 20 %. Phrases are taken in the "
+            "order of the dictionary.",
+        )
+        chosen = st.pills(
+            "Methods",
+            list(METHODS),
+            selection_mode="multi",
+            default=list(METHODS),
+            format_func=lambda method: parts.METHOD_NAMES.get(str(method), str(method)),
+            key="curves_methods",
+            wrap=True,
+            persist_state="session",
+            help="Dictionary matching is always in the chart; it needs no training.",
+        )
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
+        preset = st.segmented_control(
+            "Preset",
+            list(TRAINING_PRESETS),
+            default="quick" if "quick" in TRAINING_PRESETS else DEFAULT_TRAINING_PRESET,
+            required=True,
+            format_func=lambda name: str(name).capitalize(),
+            key="curves_preset",
+            persist_state="session",
+        )
+        seeds = st.number_input(
+            "Seeds",
+            1,
+            state.MOST_SEEDS,
+            value=1,
+            key="curves_seeds",
+            persist_state="session",
+            help="Every point is trained once per seed; the band shows how much the seeds differ.",
+            width=130,
+        )
+        encoder = st.selectbox(
+            "Encoder",
+            ENCODERS,
+            format_func=lambda name: ENCODER_NAMES.get(str(name), str(name)),
+            key="curves_encoder",
+            persist_state="session",
+            width=170,
+        )
+        epochs = st.number_input(
+            "Epochs",
+            1,
+            1_000,
+            value=None,
+            placeholder="As preset",
+            key="curves_epochs",
+            persist_state="session",
+            width=150,
+        )
+    st.caption(PRESETS[str(preset)])
+    request = CurveRequest(
+        fractions=tuple(sorted(shares)),
+        methods=tuple(method for method in METHODS if method in chosen),
+        seeds=tuple(range(int(seeds))),
+        preset=str(preset),
+        settings={"epochs": int(epochs)} if epochs else {},
+        encoder=str(encoder),
+    )
+    show_start(project, request)
+    return request
+
+
+def show_start(project: Project, request: CurveRequest) -> None:
+    """Draw how much there is to train, how long it takes, and the start button."""
+    cells = len(request.fractions) * len(request.methods) * len(request.seeds)
+    if not cells:
+        st.info("Choose at least one share and one method.", icon=":material/info:")
+        return
+    seconds = jobs.estimate(project, request)
+    size = (
+        f"{parts.plural(len(request.fractions), 'share')} × "
+        f"{parts.plural(len(request.methods), 'method')} × "
+        f"{parts.plural(len(request.seeds), 'seed')} = {parts.plural(cells, 'point')} to train"
+    )
+    time = (
+        "time not known yet"
+        if seconds is None
+        else f"about {parts.duration(seconds)} on this machine"
+    )
+    st.markdown(f"**{parts.plain(size)}**, {parts.plain(time)}.")
+    before = state.training(project)
+    if before is not None:
+        st.caption("Another training is in progress. This curve waits until it is done.")
+    with st.container(horizontal=True):
+        if st.button(
+            "Start" if before is None else "Queue this curve",
+            type="primary",
+            key="curves_start",
+            icon=":material/play_arrow:",
+        ):
+            start(project, request)
+        if seconds is None:
+            is_measuring = state.is_measuring(project)
+            if st.button(
+                "Measuring …" if is_measuring else "Measure the time",
+                key="curves_measure",
+                icon=":material/timer:",
+                disabled=is_measuring,
+                help="Trains a few batches with each method. This takes some seconds and keeps "
+                "nothing.",
+            ):
+                state.measure(project, request)
+                st.rerun()
+
+
+def start(project: Project, request: CurveRequest) -> None:
+    """Start the curve and redraw the page, or show why it cannot start."""
+    try:
+        state.start(project, request)
+    except InputError as error:
+        parts.show_input_error(error)
+        return
+    st.rerun()

@@ -1,0 +1,146 @@
+"""Add dictionaries: upload files, check and correct their types, then save them."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from engine.dictionaries import Dictionary, retype
+from engine.projects import Project
+from engine.settings import LIMITS, ReadOptions
+from engine.text import InputError
+from ui.parts import elements as parts
+from ui.parts import reading
+from ui.parts.highlight import bullets
+from ui.state import current, uploads
+from ui.views.dictionaries import state as state
+from ui.views.text.upload import not_saved_head
+
+UPLOADER = "dictionary_files"
+REPLACE, BESIDE = "Replace", "Keep both"
+
+
+def show(project: Project) -> None:
+    """Draw the uploader and a preview of the uploaded files."""
+    key = current.uploader_key(UPLOADER)
+    files = st.file_uploader(
+        "Add dictionaries",
+        accept_multiple_files=True,
+        max_upload_size=LIMITS.file_mb,
+        key=key,
+        help="Disease.txt with a phrase per line, csv or tsv with the columns term and label, "
+        "json, jsonl patterns, or a zip of these.",
+    )
+    st.caption(
+        f"Up to {LIMITS.file_mb} MB per file. The type of a plain list is its file name; you can "
+        "change it before saving."
+    )
+    if files:
+        with st.container(border=True):
+            show_preview(project, uploads.uploaded(files), key)
+
+
+def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
+    """Draw the phrases by type; types can be changed until the dictionaries are saved."""
+    not_saved_head()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        encoding = reading.encoding_box(key)
+        skip = reading.skip_toggle(key)
+    options = ReadOptions(encoding=encoding, skip_bad_lines=skip)
+    try:
+        entity_type = ask_type(uploads.dictionary_preview(files, options, "").untyped, key)
+        preview = uploads.dictionary_preview(files, options, entity_type)
+    except InputError as error:
+        reading.show_fault(error, (), key, UPLOADER)
+        return
+    new = preview.dictionaries
+    if preview.untyped and not entity_type:
+        reading.discard_button(key, UPLOADER)
+        return
+    types = show_types(new, f"{key}_types_{files.key[:8]}_{entity_type}")
+    show_examples(new)
+    held = state.read_dictionaries(project)
+    way = ask_way(held, new, key)
+    with st.container(horizontal=True):
+        if st.button("Save to the project", key=f"{key}_save", type="primary"):
+            with parts.explained():
+                save(project, retype(new, types), is_replacing=way == REPLACE)
+        reading.discard_button(key, UPLOADER)
+
+
+def ask_type(untyped: Sequence[str], key: str) -> str:
+    """Ask for one type for all phrases without a type; return "" if there is no answer."""
+    if not untyped:
+        return ""
+    for message in untyped:
+        st.warning(parts.plain(parts.sentence(message)), icon=":material/warning:")
+    answer = st.text_input(
+        "Type of the phrases without a type",
+        key=f"{key}_type",
+        placeholder="e.g. Disease",
+        width=280,
+    )
+    return " ".join(answer.split())
+
+
+def ask_way(held: Sequence[Dictionary], new: Sequence[Dictionary], key: str) -> str:
+    """Ask what to do with a dictionary whose name is already in the project."""
+    known = {dictionary.name for dictionary in held} & {dictionary.name for dictionary in new}
+    if not known:
+        return BESIDE
+    names = parts.plain(", ".join(sorted(known)))
+    verb = "is" if len(known) == 1 else "are"
+    label = f"{names} {verb} already in the project"
+    return st.radio(label, [REPLACE, BESIDE], horizontal=True, key=f"{key}_way")
+
+
+def show_types(new: Sequence[Dictionary], key: str) -> dict[tuple[str, str], str]:
+    """Draw one row per file and type; return the types to save them as."""
+    pairs = [(d.name, entity_type) for d in new for entity_type in d.types]
+    counts = Counter((d.name, phrase.entity_type) for d in new for phrase in d.phrases)
+    table = pd.DataFrame(
+        {
+            "file": [file for file, _ in pairs],
+            "found": [entity_type for _, entity_type in pairs],
+            "type": [entity_type for _, entity_type in pairs],
+            "phrases": [counts[pair] for pair in pairs],
+        }
+    )
+    edited = st.data_editor(
+        table,
+        column_config={
+            "file": "File",
+            "found": "Type in the file",
+            "type": st.column_config.TextColumn("Save as type", required=True, width="medium"),
+            "phrases": st.column_config.NumberColumn("Phrases", format="localized"),
+        },
+        disabled=["file", "found", "phrases"],
+        hide_index=True,
+        key=key,
+    )
+    return dict(zip(pairs, edited["type"].astype(str), strict=True))
+
+
+def show_examples(new: Sequence[Dictionary]) -> None:
+    """Draw the first phrases of each file, and the notes of the reader."""
+    lines = [
+        f"{dictionary.name}: {', '.join(p.text for p in dictionary.phrases[:5])}"
+        + (" …" if len(dictionary.phrases) > 5 else "")
+        for dictionary in new[:10]
+    ]
+    st.caption("The first phrases")
+    st.html(bullets(lines))
+    if notes := [f"{d.name}: {note}" for d in new for note in d.notes]:
+        st.caption("Notes")
+        st.html(bullets(notes))
+
+
+def save(project: Project, new: Sequence[Dictionary], *, is_replacing: bool) -> None:
+    """Save the dictionaries as a new version, say so, and empty the uploader."""
+    added = project.join_dictionaries(new, is_replacing=is_replacing)
+    names = ", ".join(dictionary.name for dictionary in added)
+    phrases = parts.plural(sum(len(dictionary.phrases) for dictionary in added), "phrase")
+    current.say(f"Saved {names} with {phrases}, as version {project.dictionary_version()}.")
+    current.empty_uploader(UPLOADER)
+    st.rerun()

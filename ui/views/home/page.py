@@ -1,0 +1,245 @@
+"""Home: what Glossa does, ways to start, and the list of projects."""
+
+import tempfile
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from engine import jobs
+from engine.projects import (
+    ProjectSummary,
+    create_project,
+    delete_project,
+    duplicate_project,
+    import_project_zip,
+    list_projects,
+    open_project,
+    reset_sample,
+    sample_project,
+    write_project_zip,
+)
+from engine.settings import LIMITS
+from engine.text import InputError
+from ui.parts import elements as parts
+from ui.state import current
+from ui.views.home.picture import path_picture
+
+PAGE_SIZE = 20
+SAMPLE = "sample"
+
+EXPLANATION = (
+    "Bring text and dictionaries of your field: lists of phrases, each with its type.",
+    "Glossa marks these phrases in the text, and shows how much they cover and how often they are "
+    "correct.",
+    "From these incomplete labels it trains a tagger that also finds entities no dictionary "
+    "lists. Nothing leaves this machine.",
+)
+
+
+def show() -> None:
+    """Draw the page."""
+    parts.page_header("From a dictionary to a tagger", "")
+    lines = "".join(f"<p>{escape(line)}</p>" for line in EXPLANATION)
+    st.html(f'<div class="gl-explanation">{lines}</div>{path_picture()}')
+    with st.container(horizontal=True, key="home_cards"):
+        show_sample()
+        show_new()
+        show_import()
+    show_projects()
+    parts.command(
+        "python -m engine projects\n"
+        'python -m engine import --project my-project --create "My project" '
+        "--text notes.txt --dictionary Disease.txt"
+    )
+
+
+# ---- ways to start --------------------------------------------------------------------------
+
+
+def show_sample() -> None:
+    """Draw the card that opens the sample project."""
+    with st.container(border=True):
+        st.subheader("Look around", anchor=False)
+        st.caption(
+            "Short case reports written for Glossa, with dictionaries of chemicals and diseases, "
+            "and gold to compare with."
+        )
+        if st.button("Open the sample project", key="home_sample", type="primary"):
+            open_at(sample_project().id, "labels")
+
+
+def show_new() -> None:
+    """Draw the card that creates a project."""
+    with st.container(border=True), st.form("home_new", border=False):
+        st.subheader("Start your own", anchor=False)
+        name = st.text_input(
+            "Name of the new project", key="home_new_name", placeholder="Case reports 2026"
+        )
+        if st.form_submit_button("Create project"):
+            with parts.explained():
+                open_at(create_project(name).id, "text")
+
+
+def show_import() -> None:
+    """Draw the card that imports a project from a zip file."""
+    with st.container(border=True):
+        st.subheader("Import a project", anchor=False)
+        file = st.file_uploader(
+            "Zip file of a project",
+            type="zip",
+            max_upload_size=LIMITS.file_mb,
+            key=current.uploader_key("home_zip"),
+        )
+        if file and st.button("Import project", key="home_import"):
+            with parts.explained():
+                project = import_project_zip(file.getvalue())
+                current.empty_uploader("home_zip")
+                open_at(project.id, "text")
+
+
+def open_at(project_id: str, page_name: str) -> None:
+    """Open the project at a page."""
+    current.set_current(project_id)
+    parts.go_to(page_name)
+
+
+# ---- projects -------------------------------------------------------------------------------
+
+
+def show_projects() -> None:
+    """Draw the list of projects, newest first."""
+    st.subheader("Projects", anchor=False)
+    summaries = list_projects()
+    if not summaries:
+        parts.empty_state("No projects yet. Open the sample project, or create your own above.")
+        return
+    pages = -(-len(summaries) // PAGE_SIZE)
+    page = st.pagination(pages, key="home_page") if pages > 1 else 1
+    for summary in summaries[PAGE_SIZE * (page - 1) :][:PAGE_SIZE]:
+        show_project(summary)
+
+
+def show_project(summary: ProjectSummary) -> None:
+    """Draw one project: its name, its state, and its actions."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.html(project_html(summary))
+        if not summary.problem and st.button(
+            "Open", key=f"home_open_{summary.id}", help=f"Open {parts.plain(summary.name)}"
+        ):
+            open_at(summary.id, "labels" if summary.sentences and summary.phrases else "text")
+        with st.popover("More", key=f"home_more_{summary.id}"):
+            if not summary.problem:
+                show_rename(summary)
+                show_duplicate(summary)
+                show_download(summary)
+            show_delete(summary)
+
+
+def project_html(summary: ProjectSummary) -> str:
+    """Return the project's name and a line of facts as escaped HTML."""
+    if summary.problem:
+        line = f"Cannot be opened: {summary.problem}"
+    else:
+        line = " · ".join(
+            (
+                parts.plural(summary.sentences, "sentence"),
+                parts.plural(summary.dictionaries, "dictionary"),
+                f"last job: {job_name(summary.last_job)}",
+                parts.size(summary.bytes),
+                f"changed {parts.ago(summary.modified)}",
+            )
+        )
+    return (
+        f'<div class="gl-project"><div class="gl-project-name">{escape(summary.name)}</div>'
+        f'<div class="gl-project-line">{escape(line)}</div></div>'
+    )
+
+
+def job_name(last_job: str) -> str:
+    """Return the kind and state of a job in words.
+
+    >>> job_name("predict done"), job_name("")
+    ('prediction, done', 'none')
+    """
+    kind, _, state = last_job.partition(" ")
+    return f"{parts.JOB_NAMES.get(kind, kind).lower()}, {state}" if kind else "none"
+
+
+def show_rename(summary: ProjectSummary) -> None:
+    """Draw the form that renames the project."""
+    with st.form(f"home_rename_{summary.id}", border=False):
+        name = st.text_input("New name", summary.name, key=f"home_rename_name_{summary.id}")
+        if st.form_submit_button("Rename"):
+            with parts.explained():
+                open_project(summary.id).rename(name)
+                st.rerun()
+
+
+def show_duplicate(summary: ProjectSummary) -> None:
+    """Draw the form that copies the project."""
+    with st.form(f"home_copy_{summary.id}", border=False):
+        name = st.text_input(
+            "Name of the copy", f"{summary.name} (copy)", key=f"home_copy_name_{summary.id}"
+        )
+        if st.form_submit_button("Duplicate"):
+            with parts.explained():
+                duplicate_project(summary.id, name)
+                current.say(f"{summary.name} was copied.")
+                st.rerun()
+
+
+def show_download(summary: ProjectSummary) -> None:
+    """Draw the download of the whole project; the zip is made only when the button is pressed."""
+    st.download_button(
+        "Download as zip",
+        data=lambda: zipped(summary.id),
+        file_name=f"{summary.id}.zip",
+        mime="application/zip",
+        key=f"home_zip_{summary.id}",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+
+def zipped(project_id: str) -> bytes:
+    """Return the project as the bytes of a zip file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "project.zip"
+        write_project_zip(open_project(project_id), path)
+        return path.read_bytes()
+
+
+def show_delete(summary: ProjectSummary) -> None:
+    """Draw the form that deletes the project after its name was typed."""
+    with st.form(f"home_delete_{summary.id}", border=False):
+        typed = st.text_input(
+            "Type the project's name to delete it",
+            key=f"home_delete_name_{summary.id}",
+            placeholder=summary.name,
+            help="Permanently deletes its text, dictionaries, runs and decisions from the disk.",
+        )
+        if st.form_submit_button("Delete permanently", icon=":material/delete:"):
+            with parts.explained():
+                delete(summary, typed)
+    if summary.id == SAMPLE and st.button(
+        "Reset the sample project",
+        key="home_reset",
+        help="Deletes everything that was changed or trained in the sample project.",
+    ):
+        jobs.end_all(open_project(SAMPLE))
+        reset_sample()
+        current.say("The sample project was reset.")
+        st.rerun()
+
+
+def delete(summary: ProjectSummary, typed: str) -> None:
+    """Delete the project if its name was typed, and end its running jobs."""
+    if typed.strip() != summary.name:
+        raise InputError(f'type "{summary.name}" to delete this project')
+    if not summary.problem:
+        jobs.end_all(open_project(summary.id))
+    delete_project(summary.id)
+    current.forget(summary.id)
+    current.say(f"{summary.name} was deleted.", "info")
+    st.rerun()

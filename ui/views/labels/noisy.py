@@ -1,0 +1,102 @@
+"""The tab Noisy phrases: phrases that often match words with another meaning, to be muted."""
+
+import pandas as pd
+import streamlit as st
+
+from engine.dictionaries import list_phrases
+from engine.formats import Aligned
+from engine.projects import Project
+from ui.parts import elements as parts
+from ui.state import current
+from ui.state import labels as state
+
+MOST_ROWS = 500
+
+
+def show(project: Project, gold: Aligned | None) -> None:
+    """Draw the phrases that may be noisy, and the muted ones."""
+    show_noisy(project, gold)
+    show_muted(project)
+
+
+def show_noisy(project: Project, gold: Aligned | None) -> None:
+    """Draw the table of phrases, where some can be selected and muted."""
+    noisy = state.noisy(project, gold)
+    suspect = noisy[(noisy["estimated_false"] >= 1) | (noisy["flags"] != "")]
+    if suspect.empty:
+        st.info("No phrase stands out as noisy.")
+        return
+    if gold is not None:
+        source = "False matches are counted where there is gold, and estimated elsewhere."
+    elif noisy["checked"].any():
+        source = "False matches are estimated from the matches you judged in the tab Precision."
+    else:
+        source = "Without gold or judged matches, only the remarks help you decide."
+    st.caption(
+        f"Short and everyday words often match by mistake. {source} Select rows to mute them."
+    )
+    table = suspect.head(MOST_ROWS).reset_index(drop=True)
+    rows = parts.show_table(
+        table.assign(precision=100 * table["precision"].astype(float)),
+        {
+            "phrase": "Phrase",
+            "entity_type": "Type",
+            "matches": "Matches",
+            "estimated_false": _one_decimal("False (estimate)"),
+            "flags": "Remarks",
+            "precision": _one_decimal("Precision (%)"),
+            "checked": "Judged",
+            "dictionary": "Dictionary",
+        },
+        f"table_noisy_{project.labels_key()}",  # new labels start with an empty selection
+        on_select="rerun",
+        selection_mode="multi-row",
+    )["selection"]["rows"]
+    if len(suspect) > len(table):
+        st.caption(f"The first {len(table):,} of {len(suspect):,}.")
+    chosen = pairs_of(table, [row for row in rows if row < len(table)])
+    label = f"Mute {parts.plural(len(chosen), 'phrase')}" if chosen else "Mute"
+    if st.button(
+        label,
+        key="noisy_mute",
+        icon=":material/volume_off:",
+        disabled=not chosen,
+        help="A muted phrase matches nothing, in any case and any dictionary.",
+    ):
+        state.mute(project, chosen)
+        names = list_phrases(text for text, _ in chosen)
+        current.say(f"Muted {names}. All figures are updated.", "info")
+        st.rerun()
+
+
+def show_muted(project: Project) -> None:
+    """Draw the muted phrases, and the control that unmutes them."""
+    muted = state.muted(project)
+    if not muted:
+        return
+    st.subheader("Muted", anchor=False)
+    names = {f"{text} ({entity_type})": (text, entity_type) for text, entity_type in muted}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.multiselect(
+            "Muted phrases",
+            list(names),
+            key=f"noisy_muted_{project.dictionary_version()}",
+            placeholder=f"Choose from {parts.plural(len(names), 'phrase')}",
+            width=420,
+        )
+        if st.button("Unmute", key="noisy_unmute", disabled=not chosen):
+            pairs = [names[name] for name in chosen]
+            state.unmute(project, pairs)
+            unmuted = list_phrases(text for text, _ in pairs)
+            current.say(f"Unmuted {unmuted}. All figures are updated.", "info")
+            st.rerun()
+
+
+def pairs_of(table: pd.DataFrame, rows: list[int]) -> list[tuple[str, str]]:
+    """Return the phrases in these rows with their types, each once."""
+    chosen = table.iloc[rows]
+    return list(dict.fromkeys(zip(chosen["phrase"], chosen["entity_type"], strict=True)))
+
+
+def _one_decimal(heading: str) -> object:
+    return st.column_config.NumberColumn(heading, format="%.1f")

@@ -1,0 +1,115 @@
+"""The page Review: decide on uncertain entities with one key each."""
+
+import streamlit as st
+
+from engine.export import default_method
+from engine.jobs import Job
+from engine.projects import Project
+from ui.parts import elements as parts
+from ui.state import findings
+from ui.views.review import candidates as review_candidates
+from ui.views.review import card as review_card
+from ui.views.review import decide as review_decide
+from ui.views.review import state as state
+
+TABS = ("Decide", "Dictionary candidates", "Decisions")
+VERDICTS = {
+    "accepted": "Accepted",
+    "rejected": "Rejected",
+    "edited": "Edited",
+    "skipped": "Skipped",
+    "unsure": "Unsure",
+}
+
+
+def show(project: Project) -> None:
+    """Draw the page."""
+    parts.page_header(
+        "Review",
+        "Check what the methods are unsure about. Every decision is saved at once, counts in the "
+        "export, and can improve the next training.",
+        parts.project_chips(project),
+    )
+    if not has_something(project):
+        return
+    st.html(review_card.STYLE)
+    job = state.chosen_run(project, state.setup(project))
+    show_run_choice(project, job)
+    decide, candidates, decisions = st.tabs(TABS, key="review_tab", on_change="rerun")
+    with decide:
+        review_decide.show(project)
+    with candidates:
+        if candidates.open:
+            review_candidates.show(project, job)
+    with decisions:
+        if decisions.open:
+            show_decisions(project)
+    st.divider()
+    parts.next_step("Export", "export")
+    parts.command(command_line(project, job))
+
+
+def has_something(project: Project) -> bool:
+    """Return whether there is something to review; if not, say what is missing."""
+    if not project.text_key():
+        parts.empty_state(
+            "There is no text to review in this project yet.",
+            "Add text",
+            "text",
+        )
+    elif not project.dictionary_version() and not findings.runs(project):
+        parts.empty_state(
+            "Nothing has been found in this text yet. Add dictionaries, then train.",
+            "Add dictionaries",
+            "dictionaries",
+        )
+    else:
+        return True
+    return False
+
+
+def show_run_choice(project: Project, job: Job | None) -> None:
+    """Draw the choice of run, if there are several; say if the run is outdated."""
+    names = findings.run_names(findings.runs(project))
+    if job is not None and len(names) > 1:
+        st.selectbox(
+            "Run",
+            list(names),
+            index=list(names).index(job.id),
+            format_func=names.__getitem__,
+            key=state.widget_key(project, "run"),
+            on_change=state.take,
+            args=(project, "run"),
+            width=300,
+        )
+    if job is not None and findings.is_outdated(project, job):
+        st.caption(
+            "Text, dictionaries or matching changed after this run. What the trained methods found "
+            "does not reflect that."
+        )
+
+
+def show_decisions(project: Project) -> None:
+    """Draw the table of decisions, the latest first."""
+    table = state.decision_table(project)
+    if table.empty:
+        parts.empty_state("No decisions yet. Start in the tab Decide.")
+        return
+    table["verdict"] = table["verdict"].map(VERDICTS)
+    table["source"] = table["source"].map(lambda name: parts.METHOD_NAMES.get(name, name))
+    columns = {
+        "decided_at": st.column_config.DatetimeColumn("When", format="D MMM YYYY, HH:mm"),
+        "verdict": "Verdict",
+        "text": "Phrase",
+        "entity_type": "Type",
+        "changed": "Changed to",
+        "document": "Document",
+        "source": "Proposed by",
+    }
+    parts.show_table(table, columns, "review_decisions")
+
+
+def command_line(project: Project, job: Job | None) -> str:
+    """Return the command that writes the reviewed entities."""
+    run = f" --run {job.id} --method {default_method(project, job)}" if job is not None else ""
+    return f"python -m engine export --project {project.id} --reviewed{run} --out reviewed.csv"

@@ -1,0 +1,108 @@
+"""Gold: annotations by people, used for scores and never for training."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from engine.formats import Aligned
+from engine.projects import Project
+from engine.settings import LIMITS, ReadOptions
+from engine.text import Entity, InputError
+from ui.parts import elements as parts
+from ui.parts import reading
+from ui.parts.highlight import bullets
+from ui.state import corpus, current, uploads
+from ui.views.text import upload as text_upload
+
+UPLOADER = "gold_files"
+
+
+def show(project: Project) -> None:
+    """Draw the gold of the project, and the uploader for new gold."""
+    st.html(
+        '<div class="gl-purpose">The same documents, annotated by people. With gold, every page '
+        "that shows labels also shows precision and recall. It is never used for training.</div>"
+    )
+    if not project.text_key():
+        parts.empty_state("No text yet. Add the texts first: gold refers to them.")
+        return
+    show_gold(project)
+    key = current.uploader_key(UPLOADER)
+    files = st.file_uploader(
+        "Replace the gold" if project.gold_key() else "Add gold",
+        accept_multiple_files=True,
+        max_upload_size=LIMITS.file_mb,
+        key=key,
+        help="CoNLL, JSONL with spans, PubTator, brat (txt with ann, or a zip), or an entities "
+        "CSV with the columns doc_id, start, end, label.",
+    )
+    st.caption(f"Up to {LIMITS.file_mb} MB per file.")
+    if files:
+        with st.container(border=True):
+            show_preview(project, uploads.uploaded(files), key)
+
+
+def show_gold(project: Project) -> None:
+    """Draw where the gold comes from and what is in it."""
+    try:
+        aligned = corpus.gold(project)
+    except InputError as error:
+        parts.show_input_error(error)
+        aligned = None
+    names = [file.name for file in project.gold_files()]
+    if aligned is None and not names:
+        parts.empty_state("No gold yet. Everything works without it; only scores are missing.")
+        return
+    if aligned is not None:
+        show_aligned(aligned, "gold_table")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"From {parts.plain(', '.join(names) or 'the text files themselves')}.", width="content"
+        )
+        if names and st.button("Remove the gold", key="gold_remove", icon=":material/delete:"):
+            project.remove_gold()
+            current.say(f"Removed {', '.join(names)}.", "info")
+            st.rerun()
+    if aligned is not None:
+        parts.notes(aligned.notes, "Notes on the gold")
+
+
+def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
+    """Draw what the files annotate, until they are saved or discarded."""
+    text_upload.not_saved_head()
+    columns = uploads.columns(files, ReadOptions())
+    options = reading.file_options(columns, key)
+    try:
+        preview = uploads.gold_preview(files, options, project)
+    except InputError as error:
+        reading.show_fault(error, columns, key, UPLOADER)
+        return
+    gold = preview.aligned
+    show_aligned(gold, f"{key}_table")
+    if gold.notes:
+        st.html(bullets(gold.notes))
+    with st.container(horizontal=True):
+        if st.button("Save as gold", key=f"{key}_save", type="primary"):
+            with parts.explained(), st.spinner("Saving"):
+                project.set_gold(files.load(), options, preview.corpus)
+                current.empty_uploader(UPLOADER)
+                current.say(f"Saved gold for {parts.plural(len(gold.entities), 'document')}.")
+                st.rerun()
+        reading.discard_button(key, UPLOADER)
+
+
+def show_aligned(aligned: Aligned, key: str) -> None:
+    """Draw how many documents are annotated, and the entities of each type."""
+    counts = counted(aligned.entities)
+    with st.container(horizontal=True):
+        parts.figure("Annotated documents", parts.count(len(aligned.entities)))
+        parts.figure("Entities", parts.count(sum(counts.values())))
+    table = pd.DataFrame(sorted(counts.items()), columns=["entity_type", "entities"])
+    parts.show_table(table, {"entity_type": "Type", "entities": "Entities"}, key, width="content")
+
+
+def counted(entities: Mapping[str, tuple[Entity, ...]]) -> Counter[str]:
+    """Return how many entities there are of each type."""
+    return Counter(entity.entity_type for listed in entities.values() for entity in listed)

@@ -1,0 +1,339 @@
+"""The form of the Train page: turn the user's choices into a request for a run."""
+
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine.jobs import TrainRequest, settings_of
+from engine.planning import METHODS
+from engine.projects import Project
+from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS, Settings, training_settings
+from engine.text import InputError
+from ui.charts.palette import type_colors
+from ui.parts import elements as parts
+from ui.views.train import state as state
+
+PRESET_HELP = {
+    "quick": "A first look. Methods already differ, but scores are not the best possible.",
+    "balanced": "A good result in reasonable time.",
+    "paper": "The published settings with 100 epochs. Takes the longest.",
+}
+ENCODERS = {
+    "bilstm": "BiLSTM",
+    "transformer": "Fine-tuned transformer (MiniLM)",
+}
+ENCODER_HELP = (
+    "The network that reads the text. The BiLSTM uses word vectors and, unless you switch it off "
+    "under Advanced, the output of a small transformer that is not trained; it is fast on a CPU. "
+    "Fine-tuning trains the transformer itself, which takes many times longer without a GPU."
+)
+_CONTEXT_LAYER = TRAINING_PRESETS[DEFAULT_TRAINING_PRESET].contextual_layer
+LOSSES = {
+    "mae": "Absolute error",
+    "cross_entropy": "Cross entropy",
+    "gce": "Generalized cross entropy",
+}
+
+
+def show(project: Project) -> tuple[TrainRequest, str]:
+    """Draw the form; return the request, and why it cannot be done ("" if it can)."""
+    methods = show_methods()
+    preset = show_preset()
+    encoder = st.segmented_control(
+        "Encoder",
+        list(ENCODERS),
+        default="bilstm",
+        required=True,
+        format_func=ENCODERS.__getitem__,
+        key="train_encoder",
+        help=ENCODER_HELP,
+        persist_state="session",
+    )
+    use_decisions = show_decisions(project)
+    base = training_settings(preset, str(encoder))
+    with st.expander("Advanced", key="train_advanced"):
+        priors, problem = show_priors(project)
+        has_confidence = any(METHODS[method].needs_confidence for method in methods)
+        changes, seed = show_settings(base, f"{preset}_{encoder}", has_confidence=has_confidence)
+        st.caption(parts.plain(state.device_line(project, base)))
+    request = TrainRequest(
+        methods, preset, str(encoder), changes, seed, priors, use_decisions=use_decisions
+    )
+    return request, problem or _problem(request)
+
+
+def _problem(request: TrainRequest) -> str:
+    try:
+        settings_of(request)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+# ---- the main choices -----------------------------------------------------------------------
+
+
+def show_methods() -> tuple[str, ...]:
+    """Draw one checkbox per method, with its explanation below."""
+    st.html('<div class="gl-label">Methods</div>')
+    chosen = []
+    for method in METHODS.values():
+        if not method.is_offered_first:
+            continue
+        with st.container(gap=None):
+            is_chosen = st.checkbox(
+                method.title,
+                value=True,
+                key=f"train_method_{method.name}",
+                persist_state="session",
+            )
+            st.html(f'<div class="gl-choice">{method.help}</div>')
+        if is_chosen:
+            chosen.append(method.name)
+    return tuple(chosen)
+
+
+def show_preset() -> str:
+    """Draw the choice of preset: how long to train."""
+    return str(
+        st.radio(
+            "Preset",
+            list(TRAINING_PRESETS),
+            index=list(TRAINING_PRESETS).index(DEFAULT_TRAINING_PRESET),
+            format_func=str.capitalize,
+            captions=[PRESET_HELP[preset] for preset in TRAINING_PRESETS],
+            key="train_preset",
+            persist_state="session",
+        )
+    )
+
+
+def show_decisions(project: Project) -> bool:
+    """Draw whether to learn from the user's decisions, if there are any."""
+    decided = [*project.decisions("check"), *project.decisions("review")]
+    count = sum(decision.verdict in ("accepted", "rejected", "edited") for decision in decided)
+    if not count:
+        return False
+    return st.checkbox(
+        f"Learn from your {parts.plural(count, 'decision')}",
+        value=True,
+        key="train_decisions",
+        help="Accepted entities become labels, rejected ones become known non-entities. Both "
+        "overrule the dictionaries.",
+        persist_state="session",
+    )
+
+
+# ---- advanced -------------------------------------------------------------------------------
+
+
+def show_priors(project: Project) -> tuple[dict[str, float] | None, str]:
+    """Draw the priors; return those that the user gave, and what is wrong with them."""
+    known = state.priors(project)
+    st.html('<div class="gl-label">Priors</div>')
+    st.caption(
+        "The share of all tokens that belongs to each type, matched or not. MPU and Conf-MPU need "
+        "it; MPN uses it as a weight."
+    )
+    table = pd.DataFrame(
+        {
+            "entity_type": [prior.entity_type for prior in known],
+            "labeled": [100 * prior.labeled_share for prior in known],
+            "prior": [None if prior.value is None else 100 * prior.value for prior in known],
+            "source": [prior.source for prior in known],
+        }
+    ).astype({"prior": float})
+    share = st.column_config.NumberColumn
+    edited = st.data_editor(
+        table,
+        column_config={
+            "entity_type": "Type",
+            "labeled": share("Labeled (%)", format="%.2f", help="Tokens matched by a phrase."),
+            "prior": share(
+                "Prior (%)",
+                format="%.2f",
+                min_value=0.0,
+                max_value=100.0,
+                step=0.01,
+                help="Click to change it (π in the paper). If empty, the run estimates it.",
+            ),
+            "source": "Source",
+        },
+        disabled=["entity_type", "labeled", "source"],
+        placeholder="–",
+        hide_index=True,
+        key=f"train_priors_{project.labels_key()}_{hash(tuple(known))}",
+    )
+    show_estimate(project)
+    for note in state.prior_notes(project):
+        st.caption(parts.plain(parts.sentence(note)))
+    return read_priors(known, edited)
+
+
+def show_estimate(project: Project) -> None:
+    """Draw the button that estimates the priors now instead of when the run starts."""
+    if st.button(
+        "Estimate now",
+        key="train_estimate",
+        icon=":material/percent:",
+        help="Estimates the priors from the labels (with TIcE), so you can check them first.",
+    ):
+        with st.spinner("Estimating the priors", show_time=True):
+            state.estimate(project)
+        st.rerun()
+
+
+def read_priors(
+    known: list[state.Prior], edited: pd.DataFrame
+) -> tuple[dict[str, float] | None, str]:
+    """Return the priors of the edited table, and what is wrong with them."""
+    values = {
+        name: None if pd.isna(value) else value / 100
+        for name, value in zip(edited["entity_type"], edited["prior"], strict=True)
+    }
+    # An unchanged prior keeps its exact value, not its percentage divided by 100.
+    shown = {p.entity_type: p.value for p in known if p.value is not None}
+    for name, value in values.items():
+        if value is not None and name in shown and abs(value - shown[name]) < 1e-9:
+            values[name] = shown[name]
+    try:
+        return state.chosen_priors(known, values), ""
+    except InputError as error:
+        return None, str(error)
+
+
+def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[dict[str, Any], int]:
+    """Draw the settings; return those that differ from the preset, and the seed."""
+    chosen: dict[str, Any] = {}
+    left, right = st.columns(2)
+    with left:
+        chosen["epochs"] = st.number_input(
+            "Epochs",
+            1,
+            1_000,
+            base.epochs,
+            key=f"train_epochs_{key}",
+            help="How many times training goes through the whole text.",
+        )
+        chosen["confidence_epochs"] = st.number_input(
+            "Epochs of the confidence tagger",
+            1,
+            1_000,
+            base.confidence_epochs,
+            key=f"train_confidence_epochs_{key}",
+            disabled=not has_confidence,
+            help="Conf-MPU only: how long the first tagger learns to tell entity from non-entity.",
+        )
+        chosen["learning_rate"] = st.number_input(
+            "Learning rate",
+            1e-6,
+            0.1,
+            base.learning_rate,
+            step=1e-4,
+            format="%.6g",
+            key=f"train_learning_rate_{key}",
+            help="How far each step moves the weights. Lower it if the risk jumps.",
+        )
+        seed = st.number_input(
+            "Seed",
+            0,
+            1_000_000,
+            0,
+            key="train_seed",
+            help="Another seed starts from different weights; the same seed gives the same result.",
+        )
+    with right:
+        chosen["confidence_threshold"] = st.number_input(
+            "Confidence threshold",
+            0.0,
+            1.0,
+            base.confidence_threshold,
+            step=0.05,
+            key=f"train_confidence_threshold_{key}",
+            disabled=not has_confidence,
+            help="Conf-MPU only: unlabeled tokens above it do not count as non-entities (τ in the "
+            "paper).",
+        )
+        chosen["entity_weight"] = st.number_input(
+            "Entity weight",
+            0.1,
+            1_000.0,
+            base.entity_weight,
+            step=1.0,
+            key=f"train_entity_weight_{key}",
+            help="How much labeled tokens count relative to unlabeled ones (γ in the paper). Raise "
+            "it if too few entities are found.",
+        )
+        chosen["batch_size"] = st.number_input(
+            "Sentences per batch",
+            1,
+            1_000,
+            base.batch_size,
+            key=f"train_batch_size_{key}",
+            help="How many sentences each step learns from. Lower it if memory runs out.",
+        )
+        chosen["loss"] = st.selectbox(
+            "Loss",
+            list(LOSSES),
+            index=list(LOSSES).index(base.loss),
+            format_func=LOSSES.__getitem__,
+            key=f"train_loss_{key}",
+            help="How the error of a single token is measured. The paper uses the absolute error.",
+        )
+    if base.encoder == "bilstm":
+        has_context = st.checkbox(
+            "Use the context of words (MiniLM)",
+            value=base.contextual_layer > 0,
+            key=f"train_context_{key}",
+            help="A small transformer, which is not trained, reads the text once; the tagger then "
+            "sees what words mean in their context. Without it, the tagger misses more, but finds "
+            "entities in new text about five times faster.",
+        )
+        chosen["contextual_layer"] = (base.contextual_layer or _CONTEXT_LAYER) * has_context
+    changed = {name: value for name, value in chosen.items() if value != getattr(base, name)}
+    return changed, int(seed)
+
+
+# ---- the pre-flight box ---------------------------------------------------------------------
+
+
+def figures_html(plan: state.Plan, request: TrainRequest) -> str:
+    """Return what a run trains on, and its epochs and steps, as HTML."""
+    settings = _settings(request)
+    lines = [
+        f"<b>{plan.tokens:,}</b> tokens in <b>{plan.sentences:,}</b> sentences",
+        labeled_html(plan),
+    ]
+    if request.methods and settings is not None:
+        lines.append(work_html(request, settings, plan.sentences))
+    return "".join(f'<div class="gl-fact">{line}</div>' for line in lines)
+
+
+def labeled_html(plan: state.Plan) -> str:
+    """Return the number of labeled tokens of each type as HTML."""
+    colors = type_colors(plan.labeled)
+    items = (
+        f'<span><mark class="gl-mark" style="--type:{colors[name]}">{escape(name)}</mark> '
+        f"{count:,}</span>"
+        for name, count in plan.labeled.items()
+    )
+    return f'Labeled tokens<div class="gl-legend">{"".join(items)}</div>'
+
+
+def work_html(request: TrainRequest, settings: Settings, sentences: int) -> str:
+    """Return the epochs of each method, and the steps of all methods together, as HTML."""
+    work_by_method = state.work_of(request.methods, settings, sentences)
+    epochs = " · ".join(
+        f"{parts.METHOD_NAMES[method]} {work.epochs:,}" for method, work in work_by_method.items()
+    )
+    steps = sum(work.steps for work in work_by_method.values())
+    return f"Epochs: {epochs}<br>{steps:,} steps in total"
+
+
+def _settings(request: TrainRequest) -> Settings | None:
+    try:
+        return settings_of(request)
+    except InputError:
+        return None
