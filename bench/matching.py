@@ -212,7 +212,7 @@ def run_input(phrases: list, sentences: list[str]) -> tuple[None, Figures]:
 
 
 def run_documents(phrases: list, sentences: list[str]) -> tuple[None, Figures]:
-    import engine.distant  # noqa: F401 - its memory counts as input
+    import engine.labels  # noqa: F401 - its memory counts as input
 
     started = perf_counter()
     held = _our_input(phrases, sentences)
@@ -222,7 +222,9 @@ def run_documents(phrases: list, sentences: list[str]) -> tuple[None, Figures]:
 
 
 def run_ours(phrases: list, sentences: list[str], workers: int) -> tuple[Matches, Figures]:
-    from engine.labels import Resolver, distant
+    from engine.labels import Resolver, label
+
+    distant = sys.modules[label.__module__]  # what it looks up by name is exchanged below
 
     built: list[tuple[float, Resolver]] = []
 
@@ -237,7 +239,7 @@ def run_ours(phrases: list, sentences: list[str], workers: int) -> tuple[Matches
     started = perf_counter()
     documents, dictionaries = _our_input(phrases, sentences)
     prepared = perf_counter()
-    labels = distant.label(documents, dictionaries, "strict", workers=workers)
+    labels = label(documents, dictionaries, "strict", workers=workers)
     labeled = perf_counter()
     figures = peak_memory()
     [(index_built, resolver)] = built

@@ -6,10 +6,10 @@ paper's size, the same risk (MPN) and the same number of threads, and they take 
   plain    batches as the paper's authors make them: 100 random sentences, padded to the longest,
            the character CNN over every padded position x 52 characters, pack_padded_sequence, and a
            mask; written as one usually writes PyTorch (their Python loops over tokens are left out)
-  ours     engine.learning.training.fit and engine.network.tagger.predict_probabilities: sentences of similar length
-           in a batch, no padding, the character CNN once per distinct word of a batch
-  nn.LSTM  ours with torch's own LSTM on packed sequences in place of engine.network.recurrence, everything
-           else equal; the line below the table has the gain, by the medians of the passes
+  ours     engine.learning.fit and engine.network.predict_probabilities: sentences of similar
+           length in a batch, no padding, the character CNN once per distinct word of a batch
+  nn.LSTM  ours with torch's own LSTM on packed sequences in place of engine.network.recurrence,
+           everything else equal; the line below the table has the gain, by the medians
   floor    only the matrix products of the LSTM and the MLP, forward and backward, in the shapes of
            our batches, without gradients that nothing learns from: nothing that computes this
            network by matrix products can be faster
@@ -18,7 +18,7 @@ paper's size, the same risk (MPN) and the same number of threads, and they take 
   random   transformer: the same code as ours with random batches of 32 sentences
 
 The figure of a system is its fastest of --repeats passes; tokens are counted without padding. Then
-`python -m engine predict` runs on large texts with a trained run, in its own process and from files
+`glossa predict` runs on large texts with a trained run, in its own process and from files
 that another process wrote: reading, splitting and writing count too. "before" is its memory once
 torch is loaded, "peak" the most it ever held, which should hardly grow with the text. "others" is
 how many processors other programs kept busy meanwhile; it should be near 0.
@@ -153,12 +153,16 @@ def ours(data, inputs, settings, risk_of) -> System:
     tagger = make_tagger(inputs, len(data.types) + 1, settings, SEED, torch.device("cpu"))
     once = replace(schedule(settings), epochs=1)
     some = np.arange(min(WARM_UP, len(data.sentences)))
-    fit(tagger, inputs, risk_of, once, only=some)
+
+    def risk_of_logits(logits, tokens):
+        return risk_of(logits.softmax(dim=1), tokens)
+
+    fit(tagger, inputs, risk_of_logits, once, only=some)
     predict_probabilities(tagger, inputs, only=some)
 
     def train(number: int) -> float:
         this_pass = replace(once, seed=number)
-        return timed(lambda: fit(tagger, inputs, risk_of, this_pass))
+        return timed(lambda: fit(tagger, inputs, risk_of_logits, this_pass))
 
     return System(train, lambda: timed(lambda: predict_probabilities(tagger, inputs)))
 
@@ -561,13 +565,13 @@ def make_texts(folder: Path, token_count: int, data_folder: Path) -> dict:
 
 
 def run_predict(folder: Path, token_count: int) -> dict:
-    """Return speed and memory of `python -m engine predict` on a text of `token_count` tokens."""
+    """Return speed and memory of `glossa predict` on a text of `token_count` tokens."""
     from contextlib import redirect_stdout
     from io import StringIO
 
-    from engine.cli import main, predict
+    import engine.runs  # noqa: F401 - torch is loaded before memory is measured
+    from engine.cli import main
 
-    assert predict  # importing it has loaded torch
     before = peak_mb()
     text, out = text_file(folder, token_count), StringIO()
     entities = folder / f"entities-{token_count}.csv"

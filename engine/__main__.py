@@ -1,4 +1,4 @@
-"""`python -m engine` is the `glossa` command."""
+"""`glossa` is the `glossa` command."""
 
 import sys
 

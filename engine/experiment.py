@@ -29,6 +29,7 @@ from engine.learning import (
     Risk,
     RunClock,
     TrainingData,
+    autoner_risk,
     bind_risk,
     check_data,
     conf_mpu_risk,
@@ -154,6 +155,12 @@ def _conf_mpu(probs: Tensor, batch: BatchLabels, settings: Settings) -> Risk:
     )
 
 
+def _autoner(logits: Tensor, batch: BatchLabels, settings: Settings) -> Risk:
+    """Neighbours are tied or broken, then chunks get a type (Shang et al. 2018)."""
+    assert batch.targets is not None
+    return autoner_risk(logits, batch.tokens, batch.targets)
+
+
 def _supervised(probs: Tensor, batch: BatchLabels, settings: Settings) -> Risk:
     """Labels are complete: the mean cross-entropy."""
     return supervised_risk(probs, batch.labels)
@@ -165,6 +172,7 @@ RISKS: dict[str, MethodRisk] = {
     "conf_mpu": _conf_mpu,
     "bnpu": _mpu,  # one tagger per type
     "early_stopped": _mpn,  # fewer epochs
+    "autoner": _autoner,
     "supervised": _supervised,
 }
 
@@ -225,12 +233,13 @@ def run(
     # Step 2: the tagger itself, under the risk of the method.
     taggers, history = [], []
     for i, part in enumerate(split_parts(data, priors, settings)):
-        tagger = make_tagger(inputs, len(part.priors), settings, settings.seed, device)
+        outputs = method.outputs(len(data.types))
+        tagger = make_tagger(inputs, outputs, settings, settings.seed, device)
         risk = RISKS[settings.method]
         history += fit(
             tagger,
             inputs,
-            bind_risk(risk, part, data.known_negatives, settings, confidence, device),
+            bind_risk(risk, part, data, settings, confidence, device),
             schedule(settings),
             checkpoint=checkpoint and tagger_checkpoint(checkpoint, i),
             on_epoch=clock.listener(TRAINING, tagger=i),

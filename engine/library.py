@@ -90,12 +90,13 @@ def train(
         settings = replace(training_settings(preset, encoder), method=method, seed=seed, **changes)
     except (TypeError, ValueError) as error:
         raise InputError(str(error)) from None
-    prepared = experiment.prepare(corpus.documents, dictionaries, settings, match=match)
-    trained = experiment.run(prepared, settings, on_progress=on_progress)
+    prepared = experiment.prepare(corpus.documents, dictionaries, match=match, settings=settings)
+    data, priors = prepared.data, prepared.priors.values
+    trained = experiment.run(data, priors, settings, on_progress=on_progress)
     if save_to is not None:
         folder = Path(save_to)
         folder.mkdir(parents=True, exist_ok=True)
-        runs.save_run(folder, trained, data=prepared.data, dictionaries=dictionaries)
+        runs.save_run(folder, trained, data=data, dictionaries=dictionaries)
     return trained
 
 

@@ -126,7 +126,7 @@ class Limits:
     """What an upload may weigh; beyond it a message says so and nothing is read."""
 
     file_mb: int = 200  # one file, as uploaded
-    import_mb: int = 2_000  # one file given to `python -m engine import`
+    import_mb: int = 2_000  # one file given to `glossa import`
     zip_members: int = 5_000  # files in one archive
     zip_unpacked_mb: int = 600  # all files of one archive, unpacked
     project_mb: int = 4_000  # all files of a project's archive, unpacked
@@ -137,7 +137,12 @@ LIMITS = Limits()
 
 
 METHODS = ("mpn", "mpu", "conf_mpu")  # what a person compares
-BASELINES = ("bnpu", "early_stopped", "supervised")  # the paper's other learners, for bench/
+BASELINES = (
+    "bnpu",
+    "early_stopped",
+    "autoner",
+    "supervised",
+)  # the paper's others
 ENCODERS = ("bilstm", "transformer")
 
 
@@ -181,7 +186,7 @@ class Settings:
     Comments give the paper's symbols.
     """
 
-    method: str = "conf_mpu"  # mpn, mpu, conf_mpu; baselines bnpu, early_stopped, supervised
+    method: str = "conf_mpu"  # mpn, mpu, conf_mpu, or one of BASELINES
     encoder: str = "bilstm"  # or "transformer"
     seed: int = 0  # same data, settings and seed: same result
 

@@ -19,5 +19,5 @@ if Path(engine.__file__).resolve().parents[1] != Path(__file__).resolve().parent
         "start Python in another folder or rename that one"
     )
 
-from engine import *  # noqa: E402, F403
-from engine import __all__ as __all__  # noqa: E402
+from engine import *  # noqa: F403
+from engine import __all__ as __all__

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main, make_parser
+from engine.cli.command_line import main, make_parser
 from engine.formats import FORMATS
 from engine.planning import METHODS
 from engine.settings import LIMITS, MATCH_PRESETS, MatchOptions, Settings

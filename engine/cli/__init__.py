@@ -1,6 +1,6 @@
 """The command line: one module per command."""
 
-from engine.cli.main import main
+from engine.cli.command_line import main
 from engine.cli.options import make_settings
 
 __all__ = [

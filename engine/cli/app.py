@@ -15,7 +15,8 @@ def app_command(options: argparse.Namespace) -> None:
     """Replace this process by the server of the app."""
     if find_spec("streamlit") is None or find_spec("plotly") is None:
         raise InputError(
-            'the app needs Streamlit and Plotly, which are not installed. Run: pip install "glossa[app]"'
+            "the app needs Streamlit and Plotly, which are not installed. "
+            'Run: pip install "glossa[app]"'
         )
     print(f"Glossa: http://{options.address}:{options.port} (stop with Ctrl+C)", flush=True)
     command = [sys.executable, "-m", "streamlit", "run", str(_APP)]

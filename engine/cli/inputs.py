@@ -27,7 +27,7 @@ def project_of(options: argparse.Namespace) -> Project | None:
         if getattr(options, name):
             raise InputError(
                 f"--project brings its own texts, dictionaries and gold; leave out "
-                f"{'TEXT' if name == 'text' else f'--{name}'}, or add it with: python -m engine "
+                f"{'TEXT' if name == 'text' else f'--{name}'}, or add it with: glossa "
                 "import"
             )
     return named_project(options.project)
@@ -47,7 +47,7 @@ def read_texts(options: argparse.Namespace) -> Corpus:
     corpus = project.corpus() if project else read_files(options.text, options)
     names = f"project {project.id}" if project else ", ".join(options.text)
     if project and not corpus.documents:
-        raise InputError(f"{names} has no text yet; add some with: python -m engine import")
+        raise InputError(f"{names} has no text yet; add some with: glossa import")
     if not corpus.documents:
         raise InputError(f"{names} holds entities but not the texts they are in; give those too")
     if not any(document.sentences for document in corpus.documents):
@@ -61,8 +61,7 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
         dictionaries = project.dictionaries()
         if not dictionaries:
             raise InputError(
-                f"project {project.id} has no dictionaries yet; add some with: "
-                "python -m engine import"
+                f"project {project.id} has no dictionaries yet; add some with: glossa import"
             )
         return dictionaries
     files = [read_source(path) for path in options.dictionary]

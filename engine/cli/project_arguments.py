@@ -18,7 +18,7 @@ def add_projects(parsers: "Subparsers") -> None:
         parsers,
         "projects",
         "list the projects in the data folder (GLOSSA_DATA, or data/)",
-        "python -m engine projects",
+        "glossa projects",
     )
     parser.set_defaults(run=projects_command)
 
@@ -29,7 +29,7 @@ def add_import(parsers: "Subparsers") -> None:
         parsers,
         "import",
         "add texts, dictionaries and gold to a project, or make one",
-        'python -m engine import --create "My notes" --text notes.jsonl --dictionary Disease.txt',
+        'glossa import --create "My notes" --text notes.jsonl --dictionary Disease.txt',
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--project", metavar="ID", help="the project to add to")
@@ -57,7 +57,7 @@ def add_export(parsers: "Subparsers") -> None:
         parsers,
         "export",
         "write the entities of a project in any format, or the project as a zip",
-        "python -m engine export --project sample --dictionary-labels --out labels.csv",
+        "glossa export --project sample --dictionary-labels --out labels.csv",
     )
     parser.add_argument("--project", required=True, metavar="ID")
     what = parser.add_mutually_exclusive_group()
@@ -100,7 +100,7 @@ def add_work(parsers: "Subparsers") -> None:
         parsers,
         "work",
         "run a job that the app has stored (the app starts this by itself)",
-        "python -m engine work --project sample --job 20261116-053001-ab12",
+        "glossa work --project sample --job 20261116-053001-ab12",
     )
     parser.add_argument("--project", required=True, metavar="ID")
     parser.add_argument("--job", required=True, metavar="JOB")

@@ -46,7 +46,7 @@ def train_in_project(project: Project, options: argparse.Namespace) -> None:
     }
     say_comparison(corpus, entities, gold.entities if gold else None)
     say(
-        f"\nRun {job.id} is in project {project.id}; write what it found with: python -m engine "
+        f"\nRun {job.id} is in project {project.id}; write what it found with: glossa "
         f"export --project {project.id} --run {job.id} --out entities.csv"
     )
 

@@ -11,7 +11,7 @@ def projects_command(options: argparse.Namespace) -> None:
     """Print one line per project, newest first."""
     projects = list_projects()
     if not projects:
-        say(f"No projects in {data_folder()}. Make one with: python -m engine import --create NAME")
+        say(f"No projects in {data_folder()}. Make one with: glossa import --create NAME")
         return
     rows = [
         {

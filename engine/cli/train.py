@@ -81,7 +81,7 @@ def train_on_files(options: argparse.Namespace) -> None:
     say_comparison(corpus, entities, gold)
     if gold is not None and confident is not None:
         _say_confidence(corpus, gold, data.labels, confident)
-    say(f"\nRuns are in {options.out}; use one with: python -m engine predict --run {folder}")
+    say(f"\nRuns are in {options.out}; use one with: glossa predict --run {folder}")
 
 
 def _gold_labels(

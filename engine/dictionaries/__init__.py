@@ -8,7 +8,9 @@ from engine.dictionaries.editing import (
     join,
     list_phrases,
     mute_phrases,
+    relabel_phrases,
     retype,
+    unmute_phrases,
     with_own_names,
 )
 from engine.dictionaries.folding import fold, is_acronym
@@ -35,6 +37,8 @@ __all__ = [
     "phrase_flags",
     "read_dictionaries",
     "read_dictionary",
+    "relabel_phrases",
     "retype",
+    "unmute_phrases",
     "with_own_names",
 ]

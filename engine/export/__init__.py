@@ -1,4 +1,4 @@
-"""What leaves Glossa: the choice of entities, summaries, dictionaries, and a check of every file."""
+"""What leaves Glossa: the choice of entities, summaries, dictionaries, and checked files."""
 
 from engine.export.choice import (
     DICTIONARY,
@@ -25,14 +25,14 @@ from engine.export.summaries import write_comparison, write_surfaces
 from engine.export.verification import Verification, verify
 
 __all__ = [
-    "ChosenEntities",
     "DICTIONARY",
-    "EntitySets",
-    "ExportChoice",
     "GOLD",
     "METHOD_ORDER",
     "REVIEWED",
     "RUN",
+    "ChosenEntities",
+    "EntitySets",
+    "ExportChoice",
     "Selection",
     "Verification",
     "choose_entities",

@@ -149,7 +149,7 @@ def choose_entities(sets: EntitySets, choice: ExportChoice, job: Job | None) -> 
         if gold is None:
             raise InputError(
                 "this project has no gold. Add some on the page Text, or with: "
-                f"python -m engine import --project {sets.project.id} --gold FILE"
+                f"glossa import --project {sets.project.id} --gold FILE"
             )
         return ChosenEntities(gold)
     if choice.what == DICTIONARY:

@@ -32,15 +32,15 @@ from engine.files.text_files import ANY_END, NEWLINE, Text, open_text, text_of
 
 __all__ = [
     "ANY_END",
+    "NEWLINE",
+    "TEXT_EXTENSIONS",
     "Decoded",
     "GivenFile",
-    "NEWLINE",
     "Record",
     "RecordReading",
     "Row",
     "Source",
     "SourceFile",
-    "TEXT_EXTENSIONS",
     "Table",
     "TableReading",
     "Text",

@@ -15,10 +15,10 @@ from engine.formats.text_table import read_guarded_table, row_writer
 from engine.formats.writing import writable_format, write_corpus, write_documents
 
 __all__ = [
+    "FORMATS",
     "Aligned",
     "Columns",
     "DocumentStream",
-    "FORMATS",
     "Format",
     "Overview",
     "Pairs",

@@ -1,7 +1,7 @@
 """Drafts: the documents of a file, one by one, before they get tokens and final ids.
 
 A reader that yields drafts never needs the whole file. The documents of a large file are built,
-used and dropped one after another (`engine.formats.streaming`); those of a small one become a corpus
+used and dropped one after another (`streaming`); those of a small one become a corpus
 (`read_drafts`).
 """
 

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from engine.files import TEXT_EXTENSIONS, Source, is_zip, open_source, open_text, packed_members
-from engine.formats import FORMATS, brat
+from engine.formats import brat
+from engine.formats.catalog import FORMATS
 from engine.formats.detection import detect_format
 from engine.formats.drafts import Draft, Reading, Totals
 from engine.formats.ids import IdBook

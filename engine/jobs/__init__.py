@@ -60,13 +60,13 @@ from engine.jobs.watch import CANCELLED, settle
 
 __all__ = [
     "CANCELLED",
+    "LOG",
+    "QUEUED_KINDS",
     "CurveRequest",
     "Heart",
     "Job",
-    "LOG",
     "PredictRequest",
     "ProbeRequest",
-    "QUEUED_KINDS",
     "Report",
     "Request",
     "Speed",

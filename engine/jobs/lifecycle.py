@@ -104,7 +104,7 @@ __all__ = [
     "stages",
     "start",
 ]
-_ROOT = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[2]  # the folder that holds `engine`
 
 
 # ---- start and resume -----------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Distant labels: match dictionary phrases in text, settle conflicts, and measure coverage."""
 
-from engine.labels.candidates import missing_candidates
+from engine.labels.candidates import looks_like_a_name, missing_candidates
 from engine.labels.changes import Changes, change_examples, label_changes
 from engine.labels.corrections import correct_labels
 from engine.labels.coverage import (
@@ -29,16 +29,16 @@ from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Resolver
 
 __all__ = [
     "ALSO_COLUMNS",
+    "KEPT",
+    "MATCH_COLUMNS",
+    "OUTCOMES",
+    "SAME_TYPE",
+    "SHORTER_COLUMNS",
     "Changes",
     "Coverage",
     "DistantLabels",
-    "KEPT",
-    "MATCH_COLUMNS",
     "Matcher",
-    "OUTCOMES",
     "Resolver",
-    "SAME_TYPE",
-    "SHORTER_COLUMNS",
     "change_examples",
     "conflicts",
     "correct_labels",
@@ -51,6 +51,7 @@ __all__ = [
     "label_changes",
     "labels_after_muting",
     "length_table",
+    "looks_like_a_name",
     "matches_per_sentence",
     "measure_coverage",
     "missing_candidates",

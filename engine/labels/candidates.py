@@ -154,7 +154,7 @@ def _candidates(text: _Text, length: int, starts: _Rows, codes: _Rows) -> Iterat
         *(column.tolist() for column in columns), strict=True
     ):
         words = tuple(text.words[i] for i in text.word[first : first + length])
-        if _looks_like_a_name(words):
+        if looks_like_a_name(words):
             yield _Candidate(words, count, documents, capitals, first, shown)
 
 
@@ -180,7 +180,7 @@ def _surface(text: _Text, token: int, length: int) -> str:
     ]
 
 
-def _looks_like_a_name(words: tuple[str, ...]) -> bool:
+def looks_like_a_name(words: tuple[str, ...]) -> bool:
     """Return whether no end is a stop word or number, and one word is not everyday English."""
     if any(is_stop_word(word) or word.isdigit() for word in (words[0], words[-1])):
         return False

@@ -14,6 +14,7 @@ from engine.learning.assembly import (
     split_parts,
     store_confidence,
 )
+from engine.learning.autoner import autoner_risk
 from engine.learning.confidence import Confidence, estimate_confidence
 from engine.learning.decoding import matching_odds, predicted_entities, predictions, weigh
 from engine.learning.progress import OnProgress, Progress, RunClock, epoch_line, schedule
@@ -39,6 +40,7 @@ __all__ = [
     "Risk",
     "RunClock",
     "TrainingData",
+    "autoner_risk",
     "bind_risk",
     "check_data",
     "complete_labels",

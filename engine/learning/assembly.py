@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from engine.files import written_whole
+from engine.learning.autoner import (
+    Targets,
+    chunk_probabilities,
+    first_tokens,
+    make_targets,
+    unknown_tokens,
+)
 from engine.learning.confidence import Confidence
 from engine.learning.risk import Risk, with_known_negatives
 from engine.learning.training_data import TrainingData
@@ -26,6 +34,7 @@ from engine.network import (
     open_features,
     open_pretrained,
     predict_probabilities,
+    sentence_bounds,
 )
 from engine.planning import METHODS
 from engine.run_folder import confidence_beside
@@ -112,8 +121,13 @@ def predict_inputs(
     taggers: Sequence[nn.Module], inputs: WordInputs | EncodedInputs, settings: Settings
 ) -> npt.NDArray[np.float32]:
     """Return (tokens, classes) probabilities, the taggers of several types joined."""
-    probs = [predict_probabilities(tagger, inputs) for tagger in taggers]
-    if not METHODS[settings.method].has_tagger_per_type:
+    method = METHODS[settings.method]
+    activate = None
+    if method.predicts_ties:
+        is_first = torch.from_numpy(first_tokens(inputs.bounds)).to(device_of(taggers[0]))
+        activate = partial(chunk_probabilities, is_first=is_first)
+    probs = [predict_probabilities(tagger, inputs, activate=activate) for tagger in taggers]
+    if not method.has_tagger_per_type:
         return probs[0]
     # The most probable type wins; no type if none has a probability above one half.
     by_type = np.stack([binary[:, 1] for binary in probs], axis=1)
@@ -127,39 +141,47 @@ def predict_inputs(
 class BatchLabels:
     """What a risk knows about the tokens of a batch beside their probabilities."""
 
+    tokens: Tensor  # (tokens,), their numbers in the corpus
     labels: Tensor  # (tokens,), 0 = unlabeled
     priors: Tensor  # (classes,)
     confidence: Tensor | None  # (tokens,), lambda, for the methods that need it
+    targets: Targets | None  # of the whole corpus, for the methods that predict ties
 
 
-MethodRisk = Callable[[Tensor, BatchLabels, Settings], Risk]  # the first: (tokens, classes)
+# The tensor is (tokens, outputs): probabilities of the classes or, with ties, logits.
+MethodRisk = Callable[[Tensor, BatchLabels, Settings], Risk]
 
 
 def bind_risk(
     risk: MethodRisk,
     part: Part,
-    known_negatives: npt.NDArray[np.bool_] | None,
+    data: TrainingData,
     settings: Settings,
     confidence: Confidence | None,
     device: torch.device,
 ) -> Callable[[Tensor, Tensor], Risk]:
-    """Return the risk of a part as a function of probabilities and token numbers.
+    """Return the risk of a part as a function of a tagger's logits and token numbers.
 
     Tokens that a person called no entity weigh more than other unlabeled ones.
     """
     labels = torch.from_numpy(part.labels.astype(np.int64)).to(device)
     priors = torch.from_numpy(part.priors.astype(np.float32)).to(device)
     values = None if confidence is None else torch.from_numpy(confidence.values).to(device)
-    is_negative = None if known_negatives is None else torch.from_numpy(known_negatives).to(device)
+    negatives = data.known_negatives
+    is_negative = None if negatives is None else torch.from_numpy(negatives).to(device)
+    predicts_ties = METHODS[settings.method].predicts_ties
+    targets = _targets(data, device) if predicts_ties else None
 
-    def risk_of(probs: Tensor, tokens: Tensor) -> Risk:
+    def risk_of(logits: Tensor, tokens: Tensor) -> Risk:
+        outputs = logits if predicts_ties else logits.softmax(dim=1)
         chosen = None if values is None else values[tokens]
-        value = risk(probs, BatchLabels(labels[tokens], priors, chosen), settings)
-        if is_negative is None:
+        batch = BatchLabels(tokens, labels[tokens], priors, chosen, targets)
+        value = risk(outputs, batch, settings)
+        if is_negative is None or predicts_ties:  # targets know the negatives already
             return value
         return with_known_negatives(
             value,
-            probs,
+            outputs,
             labels[tokens],
             is_negative[tokens],
             weight=settings.entity_weight,
@@ -167,6 +189,14 @@ def bind_risk(
         )
 
     return risk_of
+
+
+def _targets(data: TrainingData, device: torch.device) -> Targets:
+    """Return what a tagger learns that predicts ties; what a person rejected is not open."""
+    is_unknown = unknown_tokens(data.sentences, data.labels)
+    if data.known_negatives is not None:
+        is_unknown &= ~data.known_negatives
+    return make_targets(data.labels, sentence_bounds(data.sentences), is_unknown, device)
 
 
 # ---- checkpoints ----------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def _unlabeled_groups(
     for tokens in sentences:
         words = [token.lower() for token in tokens]
         is_free = (labels[first : first + len(words)] == 0).tolist()
-        for i, word in enumerate(words):
+        for i in range(len(words)):
             for end in range(i + 1, min(i + _LONGEST, len(words)) + 1):
                 if not (is_free[end - 1] and words[end - 1][:1].isalnum()):
                     break

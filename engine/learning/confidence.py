@@ -107,8 +107,8 @@ def _binary_risk(
     is_negative = None if is_negative is None else is_negative.to(device)
     priors = torch.tensor([1 - entity_prior, entity_prior], device=device)
 
-    def risk_of(probs: Tensor, tokens: Tensor) -> Risk:
-        labels = is_labeled[tokens]
+    def risk_of(logits: Tensor, tokens: Tensor) -> Risk:
+        probs, labels = logits.softmax(dim=1), is_labeled[tokens]
         risk = mpu_risk(
             probs,
             labels,

@@ -55,7 +55,7 @@ class Schedule:
         )
 
 
-RiskOfBatch = Callable[[Tensor, Tensor], Risk]  # (probabilities, flat token indices) -> risk
+RiskOfBatch = Callable[[Tensor, Tensor], Risk]  # (logits, flat token indices) -> risk
 
 
 def fit(
@@ -146,7 +146,7 @@ def _train_epoch(
         if should_stop and should_stop():
             return None
         batch = inputs.batch(indices)
-        risk = risk_of(tagger(batch).softmax(dim=1), batch.tokens)
+        risk = risk_of(tagger(batch), batch.tokens)
         optimizer.zero_grad(set_to_none=True)
         risk.objective.backward()  # type: ignore[no-untyped-call]
         optimizer.step()

@@ -39,13 +39,13 @@ from engine.network.word_shapes import ALPHABET_SIZE, CASING_CLASSES, casing_cla
 
 __all__ = [
     "ALPHABET_SIZE",
-    "BiLstmTagger",
     "CASING_CLASSES",
+    "MINILM",
+    "BiLstmTagger",
     "EncodedInputs",
     "Features",
     "Inputs",
     "Lexicon",
-    "MINILM",
     "Pretrained",
     "Stopped",
     "Tokens",

@@ -1,5 +1,7 @@
 """The BiLSTM tagger, and class probabilities per token from any tagger."""
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -90,16 +92,24 @@ class BiLstmTagger(nn.Module):
 
 
 def predict_probabilities(
-    tagger: nn.Module, inputs: Inputs, *, only: npt.NDArray[np.int64] | None = None
+    tagger: nn.Module,
+    inputs: Inputs,
+    *,
+    only: npt.NDArray[np.int64] | None = None,
+    activate: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> npt.NDArray[np.float32]:
-    """Return (tokens, classes) probabilities, in text order; zeros for sentences not in `only`."""
+    """Return (tokens, classes) probabilities, in text order; zeros for sentences not in `only`.
+
+    `activate` turns logits and their token numbers into probabilities; softmax if it is None.
+    """
     tagger.eval()
     rows: npt.NDArray[np.float32] | None = None
     with torch.inference_mode():
         for indices in prediction_batches(inputs.bounds, _PREDICTION_TOKENS, only=only):
             batch = inputs.batch(indices)
-            probs = tagger(batch).softmax(dim=1).cpu().numpy()
+            logits = tagger(batch)
+            probs = activate(logits, batch.tokens) if activate else logits.softmax(dim=1)
             if rows is None:
                 rows = np.zeros((int(inputs.bounds[-1]), probs.shape[1]), np.float32)
-            rows[batch.tokens.cpu().numpy()] = probs
+            rows[batch.tokens.cpu().numpy()] = probs.cpu().numpy()
     return rows if rows is not None else np.zeros((int(inputs.bounds[-1]), 1), np.float32)

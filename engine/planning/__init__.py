@@ -14,8 +14,8 @@ from engine.planning.priors import Priors, estimate_priors, given_priors, true_p
 __all__ = [
     "CONFIDENCE",
     "METHODS",
-    "Priors",
     "TRAINING",
+    "Priors",
     "TrainingWork",
     "check_labels",
     "check_priors",

@@ -21,6 +21,7 @@ class Method:
     help: str  # what it makes of unlabeled tokens, and what to expect
     stages: tuple[str, ...] = (TRAINING,)
     has_tagger_per_type: bool = False  # one binary tagger per type, or one tagger for all types
+    predicts_ties: bool = False  # each tagger also tells whether a token is tied to the one before
     needs_gold: bool = False  # learns from human labels: an upper reference, not a way to label
     tagger_epochs: Callable[[Settings], int] = lambda settings: settings.epochs  # of one tagger
 
@@ -37,9 +38,9 @@ class Method:
         """Return how many taggers the training stage has for this number of entity types."""
         return types if self.has_tagger_per_type else 1
 
-    def classes(self, types: int) -> int:
-        """Return how many classes each tagger tells apart, non-entity included."""
-        return 2 if self.has_tagger_per_type else types + 1
+    def outputs(self, types: int) -> int:
+        """Return how many outputs each tagger has: its classes, non-entity included, and ties."""
+        return (2 if self.has_tagger_per_type else types + 1) + self.predicts_ties
 
     def epochs(self, settings: Settings, types: int = 1) -> dict[str, int]:
         """Return the number of epochs of each stage, all its taggers together.
@@ -93,6 +94,13 @@ METHODS: dict[str, Method] = {
             "Trains like MPN, but stops after a tenth of the epochs, before it has learned the "
             "missing labels by heart.",
             tagger_epochs=lambda settings: max(1, settings.epochs // 10),
+        ),
+        Method(
+            "autoner",
+            "AutoNER",
+            "Learns where names begin and end before it learns their types, and leaves frequent "
+            "names that no dictionary holds open. Precise; finds less than Conf-MPU.",
+            predicts_ties=True,
         ),
         Method(
             "supervised",

@@ -24,11 +24,11 @@ from engine.projects.workspace import (
 __all__ = [
     "ACTIVE",
     "CACHE",
-    "EarlierLabels",
     "IMPORT_LIMITS",
+    "SAMPLE_ID",
+    "EarlierLabels",
     "Project",
     "ProjectSummary",
-    "SAMPLE_ID",
     "StoredFile",
     "create_project",
     "data_folder",

@@ -15,8 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.dictionaries import Dictionary, PhraseRow, list_phrases, read_dictionaries
-from engine.dictionaries import editing as editing
+from engine.dictionaries import (
+    Dictionary,
+    PhraseRow,
+    clean_type,
+    list_phrases,
+    mute_phrases,
+    read_dictionaries,
+    relabel_phrases,
+    unmute_phrases,
+)
 from engine.files import GivenFile, read_whole
 from engine.formats import Aligned
 from engine.projects import files as stored
@@ -201,22 +209,22 @@ class Project:
     def mute_phrases(self, rows: Sequence[PhraseRow]) -> int:
         """Let these phrases match nothing; return the version, the same one if they did not."""
         version = self.dictionary_version()
-        changed = editing.mute_phrases(self.dictionaries_at(version), rows)
+        changed = mute_phrases(self.dictionaries_at(version), rows)
         return self.save_dictionaries(changed, f"Muted {_listed(rows)}", based_on=version)
 
     def unmute_phrases(self, rows: Sequence[PhraseRow]) -> int:
         """Let these phrases match again; return the version, the same one if none was muted."""
         version = self.dictionary_version()
-        changed = editing.unmute_phrases(self.dictionaries_at(version), rows)
+        changed = unmute_phrases(self.dictionaries_at(version), rows)
         return self.save_dictionaries(changed, f"Unmuted {_listed(rows)}", based_on=version)
 
     def relabel_phrases(self, rows: Sequence[PhraseRow], new_type: str) -> int:
         """Move these phrases to another type; return the version, the same one if they had it."""
         version = self.dictionary_version()
-        changed = editing.relabel_phrases(self.dictionaries_at(version), rows, new_type)
+        changed = relabel_phrases(self.dictionaries_at(version), rows, new_type)
         old_types = {row.entity_type for row in rows}
         source = f" from {old_types.pop()}" if len(old_types) == 1 else ""
-        reason = f"Moved {_listed(rows)}{source} to {editing.clean_type(new_type)}"
+        reason = f"Moved {_listed(rows)}{source} to {clean_type(new_type)}"
         return self.save_dictionaries(changed, reason, based_on=version)
 
     def dictionary_history(self) -> list[DictionaryVersion]:

@@ -22,7 +22,10 @@ from engine.system import moment
 from engine.text import InputError
 
 SAMPLE_ID = "sample"
-SAMPLE_FOLDER = Path(__file__).resolve().parent.parent / "sample_data"
+_ROOT = Path(__file__).resolve().parents[2]
+# At the top of a checkout, or inside the installed package.
+_INSTALLED_SAMPLE = _ROOT / "glossa" / "sample_data"
+SAMPLE_FOLDER = _INSTALLED_SAMPLE if _INSTALLED_SAMPLE.is_dir() else _ROOT / "sample_data"
 _ID = re.compile("[a-z0-9-]{4,40}")
 _NEW, _DELETED = ".new-", ".deleted-"  # folders that are no projects yet, or no more
 _LEFTOVER_SECONDS = 24 * 3600  # nobody takes longer to make a project

@@ -33,13 +33,13 @@ from engine.review.queues import ORDERS, lot, make_queue
 
 __all__ = [
     "DICTIONARY",
+    "KINDS",
+    "ORDERS",
     "Decision",
     "Item",
     "Items",
-    "KINDS",
     "KnownPhrases",
     "Numbers",
-    "ORDERS",
     "Review",
     "ReviewProgress",
     "acceptable",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from engine.scoring import checking
+from engine.scoring import Judgement
 from engine.system import moment, now
 from engine.text import Document, Entity
 
@@ -150,11 +150,11 @@ def effect(decisions: Iterable[Decision], documents: Sequence[Document]) -> Revi
     return Review(_by_document(accepted), _by_document(rejected))
 
 
-def judgements(decisions: Iterable[Decision]) -> dict[Place, checking.Judgement]:
-    """Return decisions as `checking` counts them: accepted is correct, rejected or edited wrong."""
+def judgements(decisions: Iterable[Decision]) -> dict[Place, Judgement]:
+    """Return decisions as a checked sample counts them; what was edited counts as wrong."""
     words = {"accepted": "correct", "rejected": "wrong", "edited": "wrong", "unsure": "unsure"}
     return {
-        decision.place: checking.Judgement(*decision.place, words[decision.verdict])
+        decision.place: Judgement(*decision.place, words[decision.verdict])
         for decision in decisions
         if decision.verdict in words
     }

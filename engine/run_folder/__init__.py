@@ -28,11 +28,11 @@ from engine.run_folder.predictions import read_entities, read_marks, write_predi
 
 __all__ = [
     "CONFIDENCE",
-    "Card",
     "ENCODER",
     "EXPORTED_PREDICTIONS",
     "LEXICON",
     "PREDICTIONS",
+    "Card",
     "checkpoint_path",
     "checkpoints",
     "confidence_beside",

@@ -146,10 +146,10 @@ def load_run(folder: Path) -> Run:
     inputs = make_inputs(
         TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon), settings, device, pretrained
     )
-    classes = METHODS[settings.method].classes(len(types))
+    outputs = METHODS[settings.method].outputs(len(types))
     taggers = []
     for i in range(card.taggers):
-        tagger = make_tagger(inputs, classes, settings, settings.seed, device)
+        tagger = make_tagger(inputs, outputs, settings, settings.seed, device)
         _load_weights(tagger, tagger_path(folder, i))
         taggers.append(tagger.eval())
     return Run(

@@ -48,14 +48,14 @@ from engine.scoring.seen import seen_places, seen_recall
 
 __all__ = [
     "ALL_TYPES",
+    "MACRO",
+    "NONE",
     "Evaluation",
     "Filter",
     "GoldSpans",
     "Judgement",
     "Judgements",
-    "MACRO",
     "Marks",
-    "NONE",
     "Place",
     "Pool",
     "Scored",

@@ -135,7 +135,7 @@ def test_the_command_makes_the_same_curve(project):
     page = show(project)
     page.pills(key="curves_methods").set_value(["conf_mpu"]).run()
     assert page.code[-1].value == (
-        f"python -m engine curve --project {project.id} --fractions 20,40,60,80,100 --seeds 0 "
+        f"glossa curve --project {project.id} --fractions 20,40,60,80,100 --seeds 0 "
         "--preset quick --methods conf_mpu"
     )
 

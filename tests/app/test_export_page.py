@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from engine import jobs
-from engine.cli.main import main
+from engine.cli.command_line import main
 from engine.dictionaries.model import Phrase
 from engine.export.choice import DICTIONARY, GOLD, REVIEWED, RUN, ExportChoice
 from engine.files.source_files import SourceFile
 from engine.formats.catalog import FORMATS
 from engine.formats.contract import WriteOptions
 from engine.projects.workspace import create_project, import_project_zip
+from engine.text import InputError
 from tests.support.finished_runs import TEXT, end_job, finish_run, make_project, record_f1
 from tests.support.pages import captions, checked, open_page
 from ui.views.export import downloads
@@ -270,5 +271,5 @@ def test_a_file_that_would_be_wrong_is_not_handed_out(project, run, monkeypatch)
     monkeypatch.setattr(export, "verify", lambda *of: Verification(0, problem="line 2 is wrong"))
     page = open_page("export", project.id).run()
     assert page.error[0].value.replace("\\", "").startswith("This file would be wrong: line 2")
-    with pytest.raises(export.engine.InputError, match="line 2 is wrong"):
+    with pytest.raises(InputError, match="line 2 is wrong"):
         export.whole_file(project, ExportChoice(RUN, run, "conf_mpu"))

@@ -4,6 +4,7 @@ import pytest
 import streamlit as st
 
 from engine.dictionaries.model import Dictionary, Phrase
+from engine.labels import label
 from tests.support.finished_runs import make_project
 from tests.support.labelings import assert_same
 from tests.support.pages import open_page
@@ -24,7 +25,7 @@ def no_labeling(project, monkeypatch):
         raise AssertionError("labeled again")
 
     assert not open_page("labels", project.id).run().exception
-    monkeypatch.setattr(engine.projects.labels, "label", never)
+    monkeypatch.setattr("engine.projects.labels.label", never)
 
 
 def opened(project):
@@ -35,9 +36,7 @@ def opened(project):
 
 
 def labeled(project):
-    return engine.labels.distant.label(
-        project.corpus().documents, project.dictionaries(), project.match_preset()
-    )
+    return label(project.corpus().documents, project.dictionaries(), project.match_preset())
 
 
 def test_a_restarted_server_does_not_label_again(project, no_labeling):

@@ -36,7 +36,7 @@ def show(project, tab="Text"):
 
 def test_page_shows_the_sample_project(sample):
     page = show(sample)
-    # The figures of `python -m engine label` on the same files.
+    # The figures of `glossa label` on the same files.
     assert figures(page) == {
         "Token coverage": "9.0 %",
         "Sentences matched": "76.9 %",
@@ -46,7 +46,7 @@ def test_page_shows_the_sample_project(sample):
         "Recall": "54.6 %",
     }
     assert 'kidney stones<span class="gl-type">Disease</span></mark>' in texts(page)
-    assert page.code[-1].value == "python -m engine label --project sample --out entities.csv"
+    assert page.code[-1].value == "glossa label --project sample --out entities.csv"
 
 
 @pytest.mark.parametrize("tab", TABS)

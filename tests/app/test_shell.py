@@ -13,7 +13,7 @@ from ui.parts import sidebar
 from ui.views.text import page as text
 
 CONFIG = tomllib.loads(
-    (Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text(encoding="utf-8")
+    (Path(__file__).parents[2] / "ui" / ".streamlit" / "config.toml").read_text(encoding="utf-8")
 )
 
 PAGES = ("Home", "Text", "Dictionaries", "Distant labels", "Train", "Compare", "Coverage curves")

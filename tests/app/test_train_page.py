@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from engine import jobs
-from engine.cli.main import make_parser
+from engine.cli.command_line import make_parser
 from engine.files.source_files import SourceFile
 from engine.jobs.reports import Report
 from engine.jobs.rows import writing_jobs
@@ -93,7 +93,7 @@ def test_page_says_what_a_run_takes_before_it_starts():
     assert "Epochs: MPN 20 · MPU 20 · Conf-MPU 32<br>1,800 steps in total" in shown
     assert "Time not known yet" in shown
     assert "No runs yet" in captions(page)
-    assert page.code[-1].value == "python -m engine train --project sample --preset balanced"
+    assert page.code[-1].value == "glossa train --project sample --preset balanced"
 
 
 def test_what_was_chosen_is_what_is_started(started):
@@ -107,7 +107,7 @@ def test_what_was_chosen_is_what_is_started(started):
     page.number_input(key="train_seed").set_value(7)
     checked(page.run())
     assert page.code[-1].value == (
-        "python -m engine train --project sample --preset quick --methods mpu,conf_mpu --seed 7 "
+        "glossa train --project sample --preset quick --methods mpu,conf_mpu --seed 7 "
         "--set epochs=3 confidence_threshold=0.7 loss=gce"
     )
     checked(page.button(key="train_start").click().run())

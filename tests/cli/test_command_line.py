@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.main import main, make_parser
+from engine.cli.command_line import main, make_parser
 from engine.files.source_files import read_source
 from engine.formats.catalog import FORMATS
 from engine.formats.reading import read_corpus
@@ -18,7 +18,7 @@ from engine.text.model import InputError
 from tests.support.archives import bomb, zipped
 from tests.support.waiting import LIMIT
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "sample_data"
 TRAIN = str(SAMPLE / "train.jsonl")
 SCORED = str(SAMPLE / "score.jsonl")
@@ -667,7 +667,7 @@ def test_help_names_every_option_and_gives_an_example(capsys, command):
         described = f"{'|'.join(action.option_strings) or action.metavar}"
         assert re.search(rf"^  .*({described})\b", out, flags=re.MULTILINE), described
         assert action.help, described
-    assert f"Example:\n  python -m engine {command} " in out
+    assert f"Example:\n  glossa {command} " in out
 
 
 @pytest.mark.parametrize("command", ["label", "score", "convert"])
@@ -677,7 +677,7 @@ def test_example_of_the_help_works(capsys, folder, command):
         write("labels.csv", Path(GOLD).read_bytes())  # stands for what the first example writes
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    example = capsys.readouterr().out.split("python -m engine ")[-1].split()
+    example = capsys.readouterr().out.split("glossa ")[-1].split()
     arguments = [
         str(path)
         for word in example

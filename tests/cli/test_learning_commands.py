@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from engine.cli.command_line import main
 from engine.cli.epoch_lines import EpochLines
-from engine.cli.main import main
 from engine.learning.progress import Progress
 from engine.learning.training import Epoch
 from tests.support.waiting import LIMIT
 
-SAMPLE = Path(__file__).parent.parent / "sample_data"
+SAMPLE = Path(__file__).parents[2] / "sample_data"
 SMALL = ["--preset", "quick", "--set", "contextual_layer=0", "epochs=1", "confidence_epochs=1",
          "hidden_size=16"]  # fmt: skip
 

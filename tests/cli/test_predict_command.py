@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.cli.main import main
+from engine.cli.command_line import main
 from engine.experiment import Run, predict
 from engine.files.source_files import read_source
 from engine.formats.catalog import FORMATS
@@ -24,7 +24,7 @@ from engine.runs import prediction
 from engine.runs.saved import load_run, save_run
 from engine.settings import Settings
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TYPES = ("Chemical", "Disease")
 SETTINGS = Settings(method="mpn", word_vectors="none", hidden_size=8, character_size=8)
 WRITABLE = [name for name, format in FORMATS.items() if format.write]

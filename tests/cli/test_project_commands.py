@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 
 from engine import jobs
-from engine.cli.main import main
+from engine.cli.command_line import main
 from engine.files.source_files import SourceFile, path_source, read_source
 from engine.jobs.rows import writing_jobs
 from engine.network.device import set_threads
@@ -98,7 +98,7 @@ def test_import_makes_a_project_that_projects_lists(capsys, folder):
 def test_projects_says_how_to_make_one_when_there_is_none(capsys, folder):
     assert run(capsys, "projects") == (
         0,
-        f"No projects in {folder / 'data'}. Make one with: python -m engine import --create NAME\n",
+        f"No projects in {folder / 'data'}. Make one with: glossa import --create NAME\n",
         "",
     )
 
@@ -406,7 +406,7 @@ def test_export_of_gold_that_is_not_there_says_how_to_add_some(capsys, folder):
     [project] = list_projects()
     code, out, err = run(capsys, "export", "--project", project.id, "--gold", "--out", "a.csv")
     assert (code, out) == (2, "")
-    assert "this project has no gold. Add some on the page Text, or with: python -m engine" in err
+    assert "this project has no gold. Add some on the page Text, or with: glossa" in err
 
 
 def test_a_zip_of_a_project_is_a_project_elsewhere(capsys, trained, tmp_path, monkeypatch):

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-import engine.audit
+import engine.dictionaries.audit
 from engine.dictionaries.audit import audit_dictionaries, phrase_flags
 from engine.dictionaries.editing import mute
 from engine.dictionaries.model import Dictionary, Phrase

@@ -19,7 +19,7 @@ CORPUS = Corpus(
 )
 
 
-def written(format, corpus=CORPUS, options=WriteOptions()):  # noqa: B008
+def written(format, corpus=CORPUS, options=WriteOptions()):
     out = io.BytesIO()
     FORMATS[format].write(corpus, out, options)
     return out.getvalue()

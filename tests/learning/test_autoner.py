@@ -1,6 +1,7 @@
 """AutoNER against slow loops that follow its description token by token."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def corpora(draw):
 def slow_chunks(labels, bounds):
     """The chunks of the targets: matches of one type, and every other token by itself."""
     chunks = []
-    for first, last in zip(bounds, bounds[1:], strict=False):
+    for first, last in pairwise(bounds):
         for token in range(first, last):
             tied = token > first and labels[token] and labels[token] == labels[token - 1]
             if tied:
@@ -50,7 +51,7 @@ def slow_chunks(labels, bounds):
 
 def slow_risk(labels, unknown, bounds, logits):
     ties = []
-    for first, last in zip(bounds, bounds[1:], strict=False):
+    for first, last in pairwise(bounds):
         for token in range(first + 1, last):
             if unknown[token] or unknown[token - 1]:
                 continue
@@ -91,7 +92,7 @@ def test_probabilities_equal_a_slow_loop_over_the_predicted_chunks(corpus):
     is_first = torch.from_numpy(first_tokens(bounds))
     probs = chunk_probabilities(logits[rows], rows, is_first)
     expected = torch.empty(len(logits), TYPES + 1)
-    for first, last in zip(bounds, bounds[1:], strict=False):
+    for first, last in pairwise(bounds):
         chunk = [int(first)]
         for token in range(int(first) + 1, int(last) + 1):
             if token < last and logits[token, -1] > 0:

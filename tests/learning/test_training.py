@@ -26,7 +26,7 @@ from engine.network.word_shapes import casing_classes, character_ids
 from engine.text.model import InputError
 from tests.support.waiting import LIMIT
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 EPOCHS = 5
 
 
@@ -47,7 +47,11 @@ def toy():
         word_ids=word_ids,
         device=torch.device("cpu"),
     )
-    return inputs, lambda probs, tokens: supervised_risk(probs, labels[tokens]), labels
+
+    def risk_of(logits, tokens):
+        return supervised_risk(logits.softmax(dim=1), labels[tokens])
+
+    return inputs, risk_of, labels
 
 
 def fresh_tagger(seed=0):
@@ -124,9 +128,9 @@ def test_fit_sees_only_the_sentences_asked_for():
     inputs, risk_of, _ = toy()
     seen = set()
 
-    def watch(probs, tokens):
+    def watch(logits, tokens):
         seen.update(tokens.tolist())
-        return risk_of(probs, tokens)
+        return risk_of(logits, tokens)
 
     only = np.array([3, 8, 21])
     fit(fresh_tagger(), inputs, watch, schedule(epochs=2), only=only)
@@ -136,8 +140,8 @@ def test_fit_sees_only_the_sentences_asked_for():
 def test_divergence_is_one_sentence_that_says_what_to_do():
     inputs, risk_of, _ = toy()
 
-    def diverge(probs, tokens):
-        risk = risk_of(probs, tokens)
+    def diverge(logits, tokens):
+        risk = risk_of(logits, tokens)
         return Risk(*(part * float("nan") for part in risk))
 
     with pytest.raises(InputError) as caught:
@@ -248,9 +252,9 @@ def test_cancel_ends_after_the_batch_and_returns_to_the_last_whole_epoch(tmp_pat
     inputs, risk_of, _ = toy()
     tagger, batches = fresh_tagger(), []
 
-    def counted(probs, tokens):
+    def counted(logits, tokens):
         batches.append(tokens)
-        return risk_of(probs, tokens)
+        return risk_of(logits, tokens)
 
     fit(tagger, inputs, risk_of, schedule(2), checkpoint=tmp_path / "c")
     history = fit(
@@ -304,9 +308,9 @@ def train_to_be_killed(checkpoint, hang_in_epoch):
     inputs, risk_of, _ = toy()
     epochs_done = []
 
-    def slow(probs, tokens):
+    def slow(logits, tokens):
         time.sleep(0.005)
-        return risk_of(probs, tokens)
+        return risk_of(logits, tokens)
 
     def hang(_descriptor):
         if len(epochs_done) == hang_in_epoch - 1:
@@ -401,7 +405,7 @@ def test_killed_while_it_writes_the_first_checkpoint_training_begins_anew(tmp_pa
     "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")]
 )
 def test_running_out_of_memory_is_a_sentence_with_a_smaller_batch(error):
-    def risk_of(probs, tokens):
+    def risk_of(logits, tokens):
         raise error
 
     inputs, _, _ = toy()
@@ -410,7 +414,7 @@ def test_running_out_of_memory_is_a_sentence_with_a_smaller_batch(error):
 
 
 def test_other_errors_of_a_risk_pass_through():
-    def risk_of(probs, tokens):
+    def risk_of(logits, tokens):
         raise RuntimeError("shapes differ")
 
     inputs, _, _ = toy()
@@ -423,7 +427,7 @@ def test_memory_that_is_freed_stays_with_the_process():
     code = """
 import resource, sys
 import torch
-from engine.device import keep_freed_memory
+from engine.network.device import keep_freed_memory
 torch.set_num_threads(1)
 if sys.argv[1] == "keep":
     keep_freed_memory()

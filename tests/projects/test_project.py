@@ -22,7 +22,7 @@ from engine.settings import Limits, MatchOptions, ReadOptions
 from engine.text.model import Entity, InputError
 from tests.support.waiting import LIMIT
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NOTES = SourceFile("notes.txt", b"Fever came. Rash went.\r\n")
 TABLE = SourceFile("table.csv", b"id,text\na,Aspirin helped.\nb,Fever came.\n")
 DISEASES = SourceFile("Disease.txt", b"fever\nrash\n")

@@ -35,7 +35,7 @@ from engine.system.moments import now
 from engine.text.model import InputError
 from tests.support.waiting import LIMIT
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NOTES = SourceFile("notes.txt", b"Fever came. Rash went.\r\n")
 
 
@@ -290,7 +290,10 @@ def test_the_sample_can_be_made_anew():
 
 
 def test_two_first_visitors_get_one_sample(data):
-    script = "import engine; print(len(engine.sample_project().corpus().documents))"
+    script = (
+        "from engine.projects import sample_project\n"
+        "print(len(sample_project().corpus().documents))"
+    )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     visitors = [
         subprocess.Popen(

@@ -190,7 +190,7 @@ def test_a_failure_here_stops_the_workers(planted, tmp_path, threads):
 PARENT = """
 import multiprocessing, os, time
 from concurrent.futures import ProcessPoolExecutor
-from engine.processes import end_with_parent
+from engine.system.processes import end_with_parent
 if __name__ == "__main__":
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(1, context, initializer=end_with_parent)

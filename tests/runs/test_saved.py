@@ -24,7 +24,7 @@ from engine.text.model import InputError
 from tests.support.planted import SMALL, TYPES, Planted
 from tests.support.tiny_encoders import save_tiny_bert
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PREDICT = """
 import sys
 from pathlib import Path

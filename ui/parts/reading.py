@@ -91,3 +91,10 @@ def file_options(columns: Sequence[str], key: str) -> ReadOptions:
     return ReadOptions(
         text_column=text_column, id_column=id_column, encoding=encoding, skip_bad_lines=skip
     )
+
+
+def preview_heading() -> None:
+    """Draw the heading of files that are shown before they are saved."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader("Before you save", anchor=False, width="content")
+        st.badge("Not saved yet", icon=":material/edit:", color="orange")

@@ -11,6 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from engine.dictionaries import Dictionary, read_dictionaries, with_own_names
 from engine.files import SourceFile
 from engine.formats import Aligned, align, column_names, gold_of, join_corpora
+from engine.formats import read_corpus as read_files
 from engine.projects import Project, read_units
 from engine.settings import ReadOptions
 from engine.text import Corpus, InputError, TextFigures, document_table, measure_text
@@ -120,7 +121,7 @@ def _text_preview(key: tuple[str, ReadOptions], _uploads: Uploads) -> TextPrevie
 def _gold_preview(
     key: tuple[str, ReadOptions, str], _uploads: Uploads, _project: Project
 ) -> GoldPreview:
-    corpus = read_corpus(_uploads.load(), key[1])
+    corpus = read_files(_uploads.load(), key[1])
     gold = gold_of(corpus)
     aligned = align(read_corpus(_project).documents, gold)
     return GoldPreview(corpus, Aligned(aligned.entities, (*gold.notes, *aligned.notes)))

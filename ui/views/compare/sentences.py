@@ -11,9 +11,8 @@ from ui.charts.palette import type_colors
 from ui.parts import elements as parts
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
-from ui.state import corpus
+from ui.state import corpus, review_setup
 from ui.views.compare import lanes
-from ui.views.review import state as review
 
 PAGE_SIZE = 25
 ALL, DISAGREE, WRONG = "All", "Disagree", "Differ from gold"
@@ -136,5 +135,5 @@ def show_review_button(project: Project, comparison: state.Comparison) -> None:
         icon=":material/fact_check:",
         help="Opens Review with the entities that the methods of this run disagree on most.",
     ):
-        review.remember(project, run=job.id, order="disagreement")
+        review_setup.remember(project, run=job.id, order="disagreement")
         parts.go_to("review")

@@ -15,7 +15,6 @@ from ui.parts import reading
 from ui.parts.highlight import bullets
 from ui.state import current, uploads
 from ui.views.dictionaries import state as state
-from ui.views.text.upload import not_saved_head
 
 UPLOADER = "dictionary_files"
 REPLACE, BESIDE = "Replace", "Keep both"
@@ -43,7 +42,7 @@ def show(project: Project) -> None:
 
 def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     """Draw the phrases by type; types can be changed until the dictionaries are saved."""
-    not_saved_head()
+    reading.preview_heading()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         encoding = reading.encoding_box(key)
         skip = reading.skip_toggle(key)

@@ -93,7 +93,7 @@ def model_bundle(job: Job, method: str) -> bytes:
         archive.writestr(
             "README.txt",
             f"{method}, trained by Glossa in run {job.id}.\n\nFind entities in new text with:\n"
-            f"  python -m engine predict --run {folder.name} new.txt --out entities.csv\n",
+            f"  glossa predict --run {folder.name} new.txt --out entities.csv\n",
         )
     return out.getvalue()
 

@@ -48,8 +48,8 @@ def show() -> None:
         show_import()
     show_projects()
     parts.command(
-        "python -m engine projects\n"
-        'python -m engine import --project my-project --create "My project" '
+        "glossa projects\n"
+        'glossa import --project my-project --create "My project" '
         "--text notes.txt --dictionary Disease.txt"
     )
 

@@ -46,7 +46,7 @@ def show(project: Project) -> None:
         least_score = show_earlier(project, predicted, job)
         show_answer(project, job, least_score)
     folder = shlex.quote(str(jobs.run_folder(run, method)))
-    parts.command(f"python -m engine predict --run {folder} new.txt --out entities.csv")
+    parts.command(f"glossa predict --run {folder} new.txt --out entities.csv")
 
 
 # ---- the request ----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from engine.jobs import Job
 from engine.projects import Project
 from engine.text import InputError
 from ui.parts import elements as parts
+from ui.state import review_setup
 from ui.views.review import item as review_item
 from ui.views.review import state as state
 
@@ -31,7 +32,7 @@ ABOUT = {
 @st.fragment
 def show(project: Project) -> None:
     """Draw the choice of queue, the progress, the next item and its buttons."""
-    chosen = state.setup(project)
+    chosen = review_setup.setup(project)
     job = state.chosen_run(project, chosen)
     show_setup(project, chosen)
     if problem := state.take_problem():
@@ -52,7 +53,7 @@ def show(project: Project) -> None:
 # ---- which queue ----------------------------------------------------------------------------
 
 
-def show_setup(project: Project, chosen: state.Setup) -> None:
+def show_setup(project: Project, chosen: review_setup.Setup) -> None:
     """Draw the choice of queue; each change is stored in the project."""
     state.begin_size(project, chosen)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -68,7 +69,7 @@ def show_setup(project: Project, chosen: state.Setup) -> None:
         )
         st.number_input(
             "Items",
-            *state.SIZES,
+            *review_setup.SIZES,
             step=10,
             key=state.widget_key(project, "size"),
             on_change=state.take,
@@ -125,14 +126,14 @@ def show_progress(standing: state.Standing) -> None:
     st.progress(done / progress.total, text=text)
 
 
-def show_end(project: Project, job: Job | None, chosen: state.Setup, skipped: int) -> None:
+def show_end(project: Project, job: Job | None, chosen: review_setup.Setup, skipped: int) -> None:
     """Say that the queue is done, and offer more items."""
     rest = state.queue_length(project, job, chosen) - chosen.size
     with st.container(border=True):
         st.html('<div class="gl-empty">All items of this queue are done.</div>')
         with st.container(horizontal=True):
-            if rest > 0 and chosen.size < state.SIZES[1]:
-                size = min(chosen.size + 50, state.SIZES[1])
+            if rest > 0 and chosen.size < review_setup.SIZES[1]:
+                size = min(chosen.size + 50, review_setup.SIZES[1])
                 st.button(
                     f"Take {min(size - chosen.size, rest):,} more",
                     type="primary",

@@ -6,7 +6,7 @@ from engine.export import default_method
 from engine.jobs import Job
 from engine.projects import Project
 from ui.parts import elements as parts
-from ui.state import findings
+from ui.state import findings, review_setup
 from ui.views.review import candidates as review_candidates
 from ui.views.review import card as review_card
 from ui.views.review import decide as review_decide
@@ -33,7 +33,7 @@ def show(project: Project) -> None:
     if not has_something(project):
         return
     st.html(review_card.STYLE)
-    job = state.chosen_run(project, state.setup(project))
+    job = state.chosen_run(project, review_setup.setup(project))
     show_run_choice(project, job)
     decide, candidates, decisions = st.tabs(TABS, key="review_tab", on_change="rerun")
     with decide:
@@ -112,4 +112,4 @@ def show_decisions(project: Project) -> None:
 def command_line(project: Project, job: Job | None) -> str:
     """Return the command that writes the reviewed entities."""
     run = f" --run {job.id} --method {default_method(project, job)}" if job is not None else ""
-    return f"python -m engine export --project {project.id} --reviewed{run} --out reviewed.csv"
+    return f"glossa export --project {project.id} --reviewed{run} --out reviewed.csv"

@@ -7,8 +7,7 @@ another tab or a restarted server continues at the same item.
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,6 @@ from engine import jobs
 from engine.jobs import Job, TrainRequest
 from engine.projects import Project
 from engine.review import (
-    ORDERS,
     Decision,
     Item,
     Items,
@@ -33,43 +31,16 @@ from engine.review import (
 )
 from engine.text import InputError
 from ui.state import findings, labels
+from ui.state.review_setup import Setup, remember
 
 KIND = "review"
-SIZES = (10, 1_000)  # smallest and largest number of items to work through at a time
-_CHOICE, _EDIT, _PASSED = "review", "review_edit", "review_passed"
+_EDIT, _PASSED = "review_edit", "review_passed"
 _PROBLEM = "review_problem"
 _KEPT = 4
 _MANY = " · "  # separates the queue's name from the id of decisions made together
 
 
 # ---- which queue ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """Which items a person wants to review, and in which order."""
-
-    run: str = ""  # job id; "" = the last run
-    order: str = ORDERS[0]
-    size: int = 50
-    seed: int = 0
-    has_skipped: bool = False  # ask again about skipped items
-
-
-def setup(project: Project) -> Setup:
-    """Return the stored choice; the default where it is no longer valid."""
-    stored = project.choice(_CHOICE, {})
-    try:
-        chosen = Setup(**stored)
-    except TypeError:
-        return Setup()
-    size = min(max(SIZES[0], int(chosen.size)), SIZES[1])
-    return replace(chosen, size=size, order=chosen.order if chosen.order in ORDERS else ORDERS[0])
-
-
-def remember(project: Project, **changes: Any) -> None:
-    """Store the choice in the project."""
-    project.set_choice(_CHOICE, asdict(replace(setup(project), **changes)))
 
 
 def widget_key(project: Project, name: str) -> str:

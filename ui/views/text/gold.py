@@ -14,7 +14,6 @@ from ui.parts import elements as parts
 from ui.parts import reading
 from ui.parts.highlight import bullets
 from ui.state import corpus, current, uploads
-from ui.views.text import upload as text_upload
 
 UPLOADER = "gold_files"
 
@@ -71,7 +70,7 @@ def show_gold(project: Project) -> None:
 
 def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     """Draw what the files annotate, until they are saved or discarded."""
-    text_upload.not_saved_head()
+    reading.preview_heading()
     columns = uploads.columns(files, ReadOptions())
     options = reading.file_options(columns, key)
     try:

@@ -32,7 +32,7 @@ def show(project: Project) -> None:
         key=key,
         help=FORMAT_HELP,
     )
-    command = f"python -m engine import --project {project.id} --text corpus.jsonl"
+    command = f"glossa import --project {project.id} --text corpus.jsonl"
     st.html(
         f'<div class="gl-hint">Up to {LIMITS.file_mb} MB per file. For larger files: '
         f"<code>{escape(command)}</code></div>"
@@ -44,7 +44,7 @@ def show(project: Project) -> None:
 
 def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     """Draw how the files are read, with the options to change it, until they are saved."""
-    not_saved_head()
+    reading.preview_heading()
     options = show_options(files, key)
     try:
         preview = uploads.text_preview(files, options)
@@ -69,13 +69,6 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
             with parts.explained():
                 save(project, files, options, preview)
         reading.discard_button(key, UPLOADER)
-
-
-def not_saved_head() -> None:
-    """Draw the heading of a preview."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader("Before you save", anchor=False, width="content")
-        st.badge("Not saved yet", icon=":material/edit:", color="orange")
 
 
 def show_options(files: uploads.Uploads, key: str) -> ReadOptions:

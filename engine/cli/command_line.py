@@ -1,11 +1,11 @@
 """The command line: everything the app does, as commands to type.
 
-python -m engine label TEXT... --dictionary DICT... --out FILE
-python -m engine score --gold FILE --predicted FILE
-python -m engine convert FILE --out FILE
-python -m engine train TEXT... --dictionary DICT... --out DIR
-python -m engine import --create NAME --text FILE... --dictionary DICT...
-python -m engine train --project ID
+glossa label TEXT... --dictionary DICT... --out FILE
+glossa score --gold FILE --predicted FILE
+glossa convert FILE --out FILE
+glossa train TEXT... --dictionary DICT... --out DIR
+glossa import --create NAME --text FILE... --dictionary DICT...
+glossa train --project ID
 """
 
 import argparse
@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from engine.cli.app import app_command
 from engine.cli.arguments import (
     READABLE,
     add_command,
@@ -24,6 +25,7 @@ from engine.cli.arguments import (
     count,
 )
 from engine.cli.convert import convert_command
+from engine.cli.doctor import doctor_command
 from engine.cli.label import label_command
 from engine.cli.project_arguments import add_export, add_import, add_projects, add_work
 from engine.cli.score import score_command
@@ -44,10 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options.run(options)
     except InputError as error:
-        print(f"engine {options.command}: {_sentence(error, options)}", file=sys.stderr)
+        print(f"glossa {options.command}: {_sentence(error, options)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"engine {options.command}: stopped; nothing was written.", file=sys.stderr)
+        print(f"glossa {options.command}: stopped; nothing was written.", file=sys.stderr)
         return 130
     return 0
 
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
-        prog="python -m engine",
+        prog="glossa",
         description="Turn a dictionary and raw text into labeled entities, without annotations.",
         epilog="Run a command with --help for its options and an example.",
     )
@@ -70,7 +72,29 @@ def make_parser() -> argparse.ArgumentParser:
     add_import(commands_parser)
     add_export(commands_parser)
     add_work(commands_parser)
+    _add_app(commands_parser)
+    _add_doctor(commands_parser)
     return parser
+
+
+def _add_app(parsers: "Subparsers") -> None:
+    parser = add_command(parsers, "app", "start the app in the browser", "glossa app --port 8501")
+    parser.add_argument("--port", type=count, default=8501, help="default: %(default)s")
+    parser.add_argument(
+        "--address", default="localhost", help="where the server listens (default: %(default)s)"
+    )
+    parser.add_argument("--headless", action="store_true", help="do not open a browser window")
+    parser.set_defaults(run=app_command)
+
+
+def _add_doctor(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "doctor",
+        "check the installation and print what to paste into a bug report",
+        "glossa doctor",
+    )
+    parser.set_defaults(run=doctor_command)
 
 
 def _add_label(parsers: "Subparsers") -> None:
@@ -78,7 +102,7 @@ def _add_label(parsers: "Subparsers") -> None:
         parsers,
         "label",
         "label text with dictionaries; print their coverage and their precision",
-        "python -m engine label sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
+        "glossa label sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
         "--gold sample_data/gold.csv --out labels.csv",
     )
     add_labeling(parser)
@@ -108,7 +132,7 @@ def _add_score(parsers: "Subparsers") -> None:
         parsers,
         "score",
         "compare predicted entities with gold ones: strict precision, recall and F1 per type",
-        "python -m engine score --gold sample_data/gold.csv --predicted labels.csv "
+        "glossa score --gold sample_data/gold.csv --predicted labels.csv "
         "--text sample_data/train.jsonl",
     )
     parser.add_argument("--gold", required=True, metavar="FILE", help="human labels")
@@ -130,7 +154,7 @@ def _add_convert(parsers: "Subparsers") -> None:
         parsers,
         "convert",
         "rewrite a file and its entities in another format",
-        "python -m engine convert labels.csv --text sample_data/train.jsonl --out labels.conll",
+        "glossa convert labels.csv --text sample_data/train.jsonl --out labels.conll",
     )
     parser.add_argument("file", metavar="FILE", help=f"what to convert ({READABLE})")
     parser.add_argument(
@@ -157,7 +181,7 @@ def _add_train(parsers: "Subparsers") -> None:
         parsers,
         "train",
         "train taggers on distant labels, several methods side by side, and compare them",
-        "python -m engine train sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
+        "glossa train sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
         "--gold sample_data/gold.csv --preset quick --out runs",
     )
     add_labeling(parser)
@@ -184,7 +208,7 @@ def _add_curve(parsers: "Subparsers") -> None:
         parsers,
         "curve",
         "train on growing shares of the dictionary and write the scores of each method",
-        "python -m engine curve sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
+        "glossa curve sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
         "--gold sample_data/gold.csv --preset quick --out curve.csv",
     )
     add_labeling(parser)
@@ -203,8 +227,7 @@ def _add_predict(parsers: "Subparsers") -> None:
         parsers,
         "predict",
         "find entities in new texts with a trained run",
-        "python -m engine predict --run runs/conf_mpu-seed0 sample_data/score.jsonl "
-        "--out entities.csv",
+        "glossa predict --run runs/conf_mpu-seed0 sample_data/score.jsonl --out entities.csv",
     )
     assert parser.description
     parser.description += (

@@ -21,7 +21,7 @@ from engine.run_folder.card import (
 from engine.text.model import InputError
 from tests.support.finished_runs import make_card
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 KEY = "0123456789ab"
 
 

@@ -54,8 +54,8 @@ def test_epochs_count_all_taggers_of_a_stage(method, epochs):
 
 
 def test_a_tagger_per_type_tells_two_classes_apart():
-    assert (METHODS["bnpu"].taggers(3), METHODS["bnpu"].classes(3)) == (3, 2)
-    assert (METHODS["mpu"].taggers(3), METHODS["mpu"].classes(3)) == (1, 4)
+    assert (METHODS["bnpu"].taggers(3), METHODS["bnpu"].outputs(3)) == (3, 2)
+    assert (METHODS["mpu"].taggers(3), METHODS["mpu"].outputs(3)) == (1, 4)
 
 
 def test_one_epoch_is_never_stopped_before_its_end():

@@ -31,7 +31,7 @@ from engine.runs.saved import load_run
 from engine.settings import ReadOptions
 from engine.text.model import InputError
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 STORED = DATA / "project-v1.zip"
 ID = "stored-0001"
 
