@@ -1,9 +1,9 @@
-"""A job's process: started apart from ours, told from any other, signaled with all it started.
+"""Start the process of a job, recognize it later, and signal it with all that it started.
 
-A pid alone names nothing for long: it is given again to another process. So a process is known by
-its pid and the moment it began. Linux tells both in /proc; macOS and the BSDs through `ps`. Where
-neither answers (Windows), and for a process of another machine or container, `is_alive` says None:
-no signal is sent then, and the heartbeat that the process writes has to decide.
+A pid alone is not enough: systems reuse them. So a process is known by its pid and the moment it
+began. Linux tells both in /proc, macOS and the BSDs through `ps`. Where neither answers (Windows),
+and for a process of another machine or container, `is_alive` returns None: then no signal is sent,
+and the heartbeat that the process writes decides.
 """
 
 import contextlib
@@ -20,21 +20,21 @@ from pathlib import Path
 
 _ENDED = ("Z", "X", "x")  # a zombie answers to its pid until its parent has asked for its end
 
-# Processes started here that have not been asked for their end yet.
+# Processes started here whose exit status has not been collected yet.
 _children: list["subprocess.Popen[bytes]"] = []
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process and what tells it from a later one with the same pid."""
+    """A process, with what distinguishes it from a later one of the same pid."""
 
     pid: int
-    began: str  # as its machine counts; "" when the machine does not say
+    began: str  # as its machine counts; "" when unknown
     host: str
 
 
 def this_process() -> Process:
-    """Return the process that asks."""
+    """Return the process that this code runs in."""
     return process_of(os.getpid())
 
 
@@ -49,7 +49,7 @@ def host_name() -> str:
 
 
 def is_alive(process: Process) -> bool | None:
-    """Return whether the very process still runs; None when that cannot be told from here."""
+    """Return whether exactly this process still runs; None when that cannot be known here."""
     if process.host != host_name() or not process.began:
         return None
     return _began(process.pid) == process.began
@@ -58,9 +58,9 @@ def is_alive(process: Process) -> bool | None:
 def start_process(
     command: Sequence[str], log: Path, *, folder: Path, environment: Mapping[str, str]
 ) -> Process:
-    """Start `command` in `folder`, its output added to `log`, and return it at once.
+    """Start `command` in `folder` and return its process at once; its output is added to `log`.
 
-    Its own session: closing the terminal, or stopping the server, does not stop it.
+    It has a session of its own: closing the terminal or stopping the server does not stop it.
     """
     with open(log, "ab") as output:
         child = subprocess.Popen(
@@ -77,15 +77,15 @@ def start_process(
 
 
 def reap() -> None:
-    """Let go of the processes started here that have ended."""
+    """Collect the exit status of processes started here, so that none stays a zombie."""
     _children[:] = [child for child in _children if child.poll() is None]
 
 
 def signal_group(process: Process, number: int) -> bool:
-    """Send a signal to the process and all it started; False when it is not there any more.
+    """Send a signal to the process and all it started; False when it does not run any more.
 
     Only a process that `is_alive` is sure of is signaled: its pid might be someone else's by now.
-    The process that asks is never signaled, nor is the group that it is in.
+    This process never signals itself, nor the group that it is in.
     """
     if process.pid == os.getpid() or not is_alive(process):
         return False
@@ -120,14 +120,14 @@ def end_group(process: Process, *, by_force: bool) -> bool:
 
 
 def _began(pid: int) -> str:
-    """When the process began, "" when there is none or it has ended."""
+    """When the process began; "" when there is no such process, or it has ended."""
     if os.path.exists("/proc/self/stat"):
         return _began_by_proc(pid)
     return _began_by_ps(pid) if shutil.which("ps") else ""
 
 
 def _began_by_proc(pid: int) -> str:
-    """Clock ticks since the machine started, and which start of the machine that was."""
+    """Clock ticks between the boot of the machine and the start of the process, and which boot."""
     try:
         line = Path(f"/proc/{pid}/stat").read_bytes()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -42,7 +42,7 @@ def test_a_folder_without_a_card_is_no_finished_run(folder):
     remove_card(folder)
     remove_card(folder)
     assert not has_card(folder)
-    with pytest.raises(InputError, match="is not a finished run: it has no run.json"):
+    with pytest.raises(InputError, match=r"is not a finished run: it has no run\.json"):
         read_card(folder)
 
 
