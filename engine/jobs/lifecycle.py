@@ -1,12 +1,12 @@
 """Start, watch, cancel and resume jobs, which train and predict in processes of their own.
 
-job = start(project, TrainRequest(preset="quick"))    # a row, and a process that does it
+job = start(project, TrainRequest(preset="quick"))    # stores a row and starts a process
 get_job(project, job.id).share                        # how far it is; any process may ask
 cancel(project, job.id)                               # stops within seconds, keeps its epochs
-resume(project, job.id)                               # goes on after the last finished epoch
+resume(project, job.id)                               # continues after the last finished epoch
 results(project, job.id).entities["conf_mpu"]         # what was found
 
-No torch in here. A job outlives the page and the server that started it: whoever asks next finds
+No torch in here. A job outlives the page and the server that started it: any later process finds
 its row and its process. Watching costs one read, so a page may do it every second.
 """
 
@@ -111,12 +111,12 @@ _ROOT = Path(__file__).resolve().parents[2]  # the folder that holds `engine`
 
 
 def start(project: Project, request: Request) -> Job:
-    """Write down a job and start its process; it waits there while another one trains."""
+    """Store a job and start its process, which waits while another job trains."""
     return _launch(project, create(project, request))
 
 
 def create(project: Project, request: Request) -> Job:
-    """Write down a job, queued, for a process that does it; InputError for what cannot be done."""
+    """Store a queued job for a process to do; InputError when the request cannot be fulfilled."""
     check_request(request)
     _check_project(project, request)
     check_room(project, request)
@@ -127,7 +127,7 @@ def create(project: Project, request: Request) -> Job:
     except OSError as error:
         raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
     if isinstance(request, PredictRequest):
-        # Numbered: a name from an upload never becomes a path.
+        # Numbered, because a name from an upload must never become a path.
         for i, file in enumerate(request.files):
             with written_whole(folder / TEXTS / str(i)) as out:
                 out.write(file.data)
@@ -153,16 +153,16 @@ def create(project: Project, request: Request) -> Job:
 
 
 def resume(project: Project, id: str) -> Job:
-    """Start an ended job again, at the end of the queue; it goes on where it was.
+    """Start an ended job again, at the end of the queue; it continues where it stopped.
 
-    A job that is active already is returned as it is: someone else was faster.
+    A job that is already active is returned as it is: someone else was faster.
     """
     job = get_job(project, id)
     return job if job.is_active else _launch(project, requeue(project, job))
 
 
 def requeue(project: Project, job: Job) -> Job:
-    """Write an ended job down as queued again, for a process that goes on with it."""
+    """Store an ended job as queued again, for a process that continues it."""
     if not job.can_resume:
         raise InputError(f"job {job.id} is {job.state}; there is nothing to resume")
     if job.kind != "predict" and job.text_key != project.text_key():
@@ -200,7 +200,7 @@ def _launch(project: Project, job: Job) -> Job:
 
 
 def _environment(project: Project) -> Mapping[str, str]:
-    """Ours, such that the process finds the engine and the project wherever we were started."""
+    """Our environment, extended so that the process finds the engine and the project."""
     path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH", ""))))
     own = {"GLOSSA_DATA": str(project.folder.parent.absolute()), "PYTHONPATH": path}
     return {**os.environ, **own, "PYTHONUNBUFFERED": "1"}
@@ -224,7 +224,7 @@ def _check_project(project: Project, request: Request) -> None:
 
 
 def list_jobs(project: Project, kind: str | None = None) -> list[Job]:
-    """Return the jobs, newest first, each in the state that its process is really in."""
+    """Return the jobs, newest first, after checking whether their processes still run."""
     settle(project.folder)
     with reading_jobs(project.folder) as db:
         rows = job_rows(db, "WHERE kind = ?", kind) if kind else job_rows(db)
@@ -232,13 +232,13 @@ def list_jobs(project: Project, kind: str | None = None) -> list[Job]:
 
 
 def get_job(project: Project, id: str) -> Job:
-    """Return one job in the state that its process is really in."""
+    """Return one job, after checking whether its process still runs."""
     settle(project.folder)
     return find_job(project, id)
 
 
 def active_job(project: Project) -> Job | None:
-    """Return the job to show as going on: the one that trains, else another, else one in line."""
+    """Return the job to show as active: one that trains, else another, else a queued one."""
     active = [job for job in list_jobs(project) if job.is_active]
     active.reverse()  # oldest first
     return min(
@@ -252,9 +252,9 @@ def active_job(project: Project) -> Job | None:
 
 
 def cancel(project: Project, id: str) -> Job:
-    """Ask a job to stop, and return it; it does within two seconds, keeping finished epochs.
+    """Ask a job to stop, and return it; it stops within two seconds and keeps finished epochs.
 
-    One that does not hear is ended by force, 10 and 20 seconds later, by whoever looks at it.
+    A job that does not stop is ended by force 10 and 20 seconds later, whenever it is looked at.
     """
     with writing_jobs(project.folder) as db:
         job_row(db, id)
@@ -267,7 +267,7 @@ def cancel(project: Project, id: str) -> Job:
 
 
 def delete_job(project: Project, id: str) -> None:
-    """Delete a job that has ended, and what it left behind."""
+    """Delete a job that has ended, with its results."""
     job = get_job(project, id)
     if job.is_active:
         raise InputError(f"job {id} is still {job.state}. Cancel it first")
@@ -280,7 +280,7 @@ def delete_job(project: Project, id: str) -> None:
 
 
 def end_all(project: Project) -> None:
-    """End every process of the project at once: before the project is deleted."""
+    """End every process of the project at once, but never this one; then it can be deleted."""
     settle(project.folder)
     with reading_jobs(project.folder) as db:
         rows = job_rows(db, f"WHERE state IN {ACTIVE}")

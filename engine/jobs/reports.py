@@ -1,4 +1,4 @@
-"""What the process of a job writes about itself: progress, results, and that it is alive."""
+"""Let the process of a job write its rows: progress, results, and a heartbeat."""
 
 import json
 import sqlite3
@@ -23,31 +23,32 @@ from engine.system import now, this_process
 from engine.text import InputError
 
 _BEAT_SECONDS = 1.0
-_LOOK_SECONDS = 0.25  # how often a wish to stop is looked for
+_LOOK_SECONDS = 0.25  # how often it checks whether it is to stop
 
 
 class Superseded(Exception):
-    """The job is not this process's any more: deleted, or started again by another."""
+    """The job no longer belongs to this process: it was deleted, or another process started it."""
 
 
 class Report:
-    """The pen of one process on the rows of its job.
+    """Writes the rows of one job for the process that does it.
 
-    Every method writes one short transaction, and raises Superseded when the job is not its own.
+    Every method writes one short transaction, and raises Superseded when the job belongs to
+    another process by now.
     """
 
     def __init__(self, folder: Path, job: Job) -> None:
         self.folder, self.job = folder, job
 
     def claim(self) -> None:
-        """Say that this process does the job."""
+        """Write that this process does the job."""
         with writing_jobs(self.folder) as db:
             if not set_process(db, self.job.id, self.job.attempt, this_process(), self.folder):
                 raise Superseded
             self._set(db, heartbeat_at=now())
 
     def begin(self) -> bool:
-        """Go from queued to running, unless it is another's turn or the job is to stop."""
+        """Go from queued to running; False when another job comes first, or this one is to stop."""
         with writing_jobs(self.folder) as db:
             row = self._own_row(db)
             if row["state"] != "queued" or (row["kind"] in QUEUED_KINDS and _first(db, row)):
@@ -62,12 +63,12 @@ class Report:
             return _first(db, row) if row["kind"] in QUEUED_KINDS else ""
 
     def state(self) -> str:
-        """Return the state that the row is in, which a person may have changed."""
+        """Return the state of the row, which a person may have changed."""
         with reading_jobs(self.folder) as db:
             return str(self._own_row(db)["state"])
 
     def beat(self) -> None:
-        """Say that this process is alive."""
+        """Write that this process is alive."""
         with writing_jobs(self.folder) as db:
             self._set(db, heartbeat_at=now())
 
@@ -77,21 +78,21 @@ class Report:
             self._set(db, **columns)
 
     def epochs(self, rows: Iterable[Mapping[str, Any]], **columns: Any) -> None:
-        """Write finished epochs, and with them where the job is; those known already stay."""
+        """Write finished epochs and where the job is; epochs that are stored already stay."""
         with writing_jobs(self.folder) as db:
             self._set(db, **columns, heartbeat_at=now())
             for row in rows:
                 _insert(db, "job_epochs", {"job": self.job.id, **row, "at": now()}, "IGNORE")
 
     def fact(self, key: str, value: Any) -> None:
-        """Write something the job found out, as JSON."""
+        """Store a fact about the job as JSON."""
         with writing_jobs(self.folder) as db:
             self._own_row(db)
             row = {"job": self.job.id, "key": key, "value": json.dumps(value)}
             _insert(db, "job_facts", row, "REPLACE")
 
     def known(self, key: str) -> Any:
-        """Return what the job found out before, None when it has not."""
+        """Return a stored fact about the job, None when there is none."""
         with reading_jobs(self.folder) as db:
             return fact_of(db, self.job.id, key)
 
@@ -105,21 +106,21 @@ class Report:
                 _insert(db, "job_points", row, "REPLACE")
 
     def cells(self, cells: Sequence[Mapping[str, Any]]) -> None:
-        """Write what became of cells of a curve."""
+        """Write the states of cells of a curve."""
         with writing_jobs(self.folder) as db:
             self._own_row(db)
             for cell in cells:
                 _insert(db, "job_cells", {"job": self.job.id, **cell}, "REPLACE")
 
     def speeds(self, speeds: Iterable[Mapping[str, Any]]) -> None:
-        """Write measured speeds, for the estimates of later jobs."""
+        """Write measured speeds; later jobs are estimated from them."""
         with writing_jobs(self.folder) as db:
             self._own_row(db)
             for speed in speeds:
                 _insert(db, "job_speeds", {"job": self.job.id, **speed, "at": now()}, "REPLACE")
 
     def finish(self, state: str, message: str = "") -> None:
-        """Write how the job ended; a job that was done is done, whatever was wished meanwhile."""
+        """Write how the job ended; "done" stands even if a stop was asked for meanwhile."""
         changes: dict[str, Any] = {"state": state, "message": message, "seconds_left": None}
         if state == "done":
             changes |= {"stage": "done", "share": 1.0}
@@ -146,7 +147,7 @@ class Report:
 
 
 def open_report(folder: Path, id: str) -> Report:
-    """Return the pen on a job that is about to be done."""
+    """Return the report of a job that this process is about to do."""
     with reading_jobs(folder) as db:
         return Report(folder, job_from(job_row(db, id), folder))
 
@@ -169,9 +170,9 @@ def _insert(db: sqlite3.Connection, table: str, row: Mapping[str, Any], conflict
 
 
 class Heart(threading.Thread):
-    """Beats while the job is done, and hears when it is to stop.
+    """A thread that writes heartbeats during a job, and notices when the job is to stop.
 
-    `on_lost` is called when the project or the job is gone, `on_stop` when a person wishes an end.
+    It calls `on_stop` when a person asked for a stop, `on_lost` when the job or project is gone.
     """
 
     def __init__(
@@ -182,7 +183,7 @@ class Heart(threading.Thread):
         self._is_over = threading.Event()
 
     def run(self) -> None:
-        """Look for a wish to stop a few times a second, and beat once a second."""
+        """Check a few times per second whether to stop, and write a heartbeat every second."""
         looks, is_stopping = 0, False
         while not self._is_over.wait(_LOOK_SECONDS):
             looks += 1
@@ -197,7 +198,7 @@ class Heart(threading.Thread):
                     self._on_lost()
                 return
             except InputError:
-                # A busy or full disk passes; a project that was deleted does not.
+                # A busy or full disk recovers; a deleted project does not come back.
                 if not self._report.folder.joinpath("project.db").exists():
                     self._on_lost()
                     return
@@ -205,7 +206,7 @@ class Heart(threading.Thread):
                 continue
 
     def stop(self) -> None:
-        """Beat no more; returns when the last beat is over."""
+        """Stop, and return when the last heartbeat is written."""
         self._is_over.set()
-        with suppress(RuntimeError):  # never started
+        with suppress(RuntimeError):  # it was never started
             self.join()

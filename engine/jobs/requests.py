@@ -1,4 +1,4 @@
-"""What a person asks of a job, checked before anything starts and kept as JSON beside it."""
+"""Describe what a job is to do, check it before it starts, and store it as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -36,7 +36,7 @@ class TrainRequest:
 
 @dataclass(frozen=True, slots=True)
 class ProbeRequest:
-    """A training whose speed is to be measured on a few batches of each method."""
+    """A training whose speed is measured on a few batches per method."""
 
     methods: tuple[str, ...] = OFFERED_FIRST
     preset: str = DEFAULT_TRAINING_PRESET
@@ -59,7 +59,7 @@ class CurveRequest:
 
 @dataclass(frozen=True, slots=True)
 class PredictRequest:
-    """Texts in which a method of a finished run is to find entities."""
+    """Texts in which a trained method finds entities."""
 
     run: str  # id of the train job
     method: str
@@ -74,17 +74,17 @@ KINDS: dict[str, type[Request]] = {
     "curve": CurveRequest,
     "predict": PredictRequest,
 }
-# These use all cores for long, so a project runs one at a time; the others are short.
+# These use all cores for long, so a project runs one at a time. The others are short.
 QUEUED_KINDS = ("train", "curve")
 
 
 def kind_of(request: Request) -> str:
-    """Return the kind of job that does what is asked."""
-    return next(kind for kind, of in KINDS.items() if type(request) is of)
+    """Return the kind of job for a request."""
+    return next(kind for kind, cls in KINDS.items() if type(request) is cls)
 
 
 def check_request(request: Request) -> None:
-    """Raise InputError for what no job could do."""
+    """Raise InputError for a request that no job can fulfil."""
     if isinstance(request, PredictRequest):
         return
     if not request.methods:
@@ -109,7 +109,7 @@ def _check_numbers(what: str, numbers: tuple[int, ...], least: int, most: int) -
 
 
 def settings_of(request: TrainRequest | ProbeRequest | CurveRequest) -> Settings:
-    """Return the preset with what the request changes in it, for any method."""
+    """Return the settings of the preset, with the changes of the request."""
     if request.preset not in TRAINING_PRESETS:
         names = ", ".join(TRAINING_PRESETS)
         raise InputError(f'"{request.preset}" is not a preset; choose from {names}')
@@ -126,8 +126,8 @@ def settings_of(request: TrainRequest | ProbeRequest | CurveRequest) -> Settings
 
 
 def _checked(name: str, value: Any) -> Any:
-    """The value as the setting has it: a whole number may stand for a decimal one."""
-    kinds = {of.name: type(getattr(Settings(), of.name)) for of in fields(Settings)}
+    """The value with the type of the setting; a whole number may stand for a decimal one."""
+    kinds = {setting.name: type(getattr(Settings(), setting.name)) for setting in fields(Settings)}
     if name not in kinds or name in _OWN_FIELDS:
         names = ", ".join(sorted(kinds.keys() - set(_OWN_FIELDS)))
         raise InputError(f'"{name}" is not a setting that can be changed; choose one of {names}')
@@ -142,7 +142,7 @@ def _checked(name: str, value: Any) -> Any:
 
 
 def request_record(request: Request) -> dict[str, Any]:
-    """Return the request as JSON values; of files, which are stored apart, their names."""
+    """Return the request as JSON values; files are stored apart, so only their names are in it."""
     if isinstance(request, PredictRequest):
         return {
             "run": request.run,
@@ -161,6 +161,6 @@ def request_from(
         options = ReadOptions(**record["options"])
         return PredictRequest(record["run"], record["method"], files, options)
     values: dict[str, Any] = {
-        name: tuple(of) if isinstance(of, list) else of for name, of in record.items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
     }
     return KINDS[kind](**values)

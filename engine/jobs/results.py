@@ -1,4 +1,4 @@
-"""What a job has found so far, or left behind: epochs, priors, points, entities, its log."""
+"""Read what a job has stored so far: epochs, priors, points of a curve, entities, its log."""
 
 import json
 import os
@@ -40,7 +40,7 @@ _LOG_BYTES = 200_000  # read from the end
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What the methods of a job found, as far as they are done."""
+    """What those methods of a job found that are done."""
 
     entities: Mapping[str, Mapping[str, tuple[Entity, ...]]]  # by method, then document id
     cards: Mapping[str, Card]  # by method
@@ -50,7 +50,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step of a training job, and how far it is."""
+    """One step of a training job, and its progress."""
 
     name: str  # prepare, confidence, training, predict
     method: str  # "" for what all methods share
@@ -59,20 +59,20 @@ class Stage:
 
 
 def find_job(project: Project, id: str) -> Job:
-    """Return a job as its row has it, without looking at its process."""
+    """Return a job as it is stored, without checking whether its process still runs."""
     with reading_jobs(project.folder) as db:
         return job_from(job_row(db, id), project.folder)
 
 
 def run_folder(job: Job, method: str) -> Path:
-    """Return the folder of a method that the job trained, which `predict` can use."""
+    """Return the run folder of one method of the job, which `predict` can use."""
     if method not in TRAINABLE:
         raise InputError(f'"{method[:40]}" is not a method')
     return job.folder / run_name(method, int(job.request.get("seed", 0)))
 
 
 def epochs(project: Project, id: str) -> pd.DataFrame:
-    """Return one row for each finished epoch, by method and stage, whenever it was written down."""
+    """Return one row per finished epoch, by method and stage."""
     return _table(
         project,
         f"SELECT {', '.join(EPOCH_COLUMNS)} FROM job_epochs WHERE job = ? "
@@ -83,30 +83,30 @@ def epochs(project: Project, id: str) -> pd.DataFrame:
 
 
 def confidence_histogram(project: Project, id: str) -> pd.DataFrame | None:
-    """Return how many tokens have each confidence: low, high, labeled, unlabeled; None before."""
+    """Return the histogram of confidences: low, high, labeled, unlabeled; None if not known yet."""
     rows = _fact(project, id, "confidence_histogram")
     return None if rows is None else pd.DataFrame(rows)
 
 
 def confidence_scores(project: Project, id: str) -> dict[str, dict[str, float | None]] | None:
     """Return the token scores of the confidence, over "unlabeled" and "all"; None without gold."""
-    found: dict[str, dict[str, float | None]] | None = _fact(project, id, "confidence_scores")
-    return found
+    scores: dict[str, dict[str, float | None]] | None = _fact(project, id, "confidence_scores")
+    return scores
 
 
 def priors_of(project: Project, id: str) -> pd.DataFrame:
-    """Return the priors that the job trains with: entity_type, value, source, labeled_share."""
+    """Return the priors used by the job: entity_type, value, source, labeled_share."""
     rows = _fact(project, id, "priors") or []
     return pd.DataFrame(rows, columns=["entity_type", "value", "source", "labeled_share"])
 
 
 def job_notes(project: Project, id: str) -> list[str]:
-    """Return what a person should know about the job's data: rough priors, few labels."""
+    """Return notes about the job's data, such as rough priors or few labels."""
     return list(_fact(project, id, "notes") or [])
 
 
 def curve_points(project: Project, id: str) -> pd.DataFrame:
-    """Return the points of a curve that are there so far; scores are missing without gold."""
+    """Return the points of a curve that are done; without gold they have no scores."""
     with reading_jobs(project.folder) as db:
         rows = db.execute(
             "SELECT point FROM job_points WHERE job = ? ORDER BY fraction, rowid", (id,)
@@ -117,7 +117,7 @@ def curve_points(project: Project, id: str) -> pd.DataFrame:
 def curve_cells(project: Project, id: str) -> pd.DataFrame:
     """Return the cells of a curve: fraction, method, seed, state, message (why it failed).
 
-    A cell that was being trained when its job ended waits for the job to be resumed: queued.
+    A cell that was being trained when its job ended is queued until the job is resumed.
     """
     return _table(
         project,
@@ -130,7 +130,7 @@ def curve_cells(project: Project, id: str) -> pd.DataFrame:
 
 
 def stages(project: Project, id: str) -> list[Stage]:
-    """Return the steps of a training job in order: prepare, each method's own, predict."""
+    """Return the steps of a training job in order: prepare, the stages per method, predict."""
     job = find_job(project, id)
     request = request_from(job.kind, job.request) if job.kind == "train" else None
     if not isinstance(request, TrainRequest):
@@ -168,22 +168,22 @@ def log_tail(project: Project, id: str, lines: int = 200) -> list[str]:
 
 
 def results(project: Project, id: str) -> Results:
-    """Return the entities, cards and scores of the methods that are done; read anew each time."""
+    """Return the entities, cards and scores of the methods that are done; nothing is cached."""
     job = find_job(project, id)
     if job.kind == "predict":
         folders = {job.request["method"]: job.folder}
     else:
-        folders = {of: run_folder(job, of) for of in job.request.get("methods", ())}
-    found = {of: folder for of, folder in folders.items() if (folder / PREDICTIONS).exists()}
+        folders = {method: run_folder(job, method) for method in job.request.get("methods", ())}
+    done = {name: folder for name, folder in folders.items() if (folder / PREDICTIONS).exists()}
     return Results(
-        {method: read_entities(folder / PREDICTIONS) for method, folder in found.items()},
-        {method: card for method, folder in found.items() if (card := run_card(folder))},
+        {method: read_entities(folder / PREDICTIONS) for method, folder in done.items()},
+        {method: card for method, folder in done.items() if (card := run_card(folder))},
         _fact(project, id, "scores") or {},
     )
 
 
 def predicted_corpus(project: Project, id: str) -> Corpus:
-    """Return the texts of a predict job, with the entities found in them once it is done."""
+    """Return the texts of a predict job, with their entities once it is done."""
     job = find_job(project, id)
     request = stored_request(job)
     if not isinstance(request, PredictRequest):
@@ -195,7 +195,7 @@ def predicted_corpus(project: Project, id: str) -> Corpus:
 
 
 def stored_request(job: Job) -> Request:
-    """Return what was asked of a job, the files of a predict job included."""
+    """Return the request of a job, with the files of a predict job."""
     files: tuple[SourceFile, ...] = ()
     if job.kind == "predict":
         paths = [job.folder / TEXTS / str(i) for i in range(len(job.request["files"]))]

@@ -1,8 +1,8 @@
-"""The rows of jobs in a project's database: what a job is, and its tables.
+"""Read and change the rows of jobs in a project's database.
 
-Rows are written by two sides: callers (start, cancel, resume) and the job's own process, which
-reports through `job_reports`. A row counts the times its job was started, and a process may write
-only while the count is its own: one that was given up for dead cannot disturb its successor.
+Two sides write rows: callers (start, cancel, resume) and the job's own process, which reports
+through `job_reports`. A row counts how often its job was started (`attempt`), and a process may
+write only while the count is its own: one that was believed dead cannot disturb its successor.
 """
 
 import json
@@ -25,14 +25,14 @@ TABLES_OF_A_JOB = ("job_epochs", "job_points", "job_cells", "job_facts", "job_sp
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A training, a curve, a prediction or a probe: what was asked, and how far it is."""
+    """A training, curve, prediction or probe: what was asked for, and how far it is."""
 
     id: str
     kind: str  # train, curve, predict, probe
     state: str  # queued, running, stopping; then cancelled, failed, interrupted or done
     stage: str  # waiting, reading, labels, priors, confidence, training, predict, …
     method: str  # the method that reported last
-    share: float  # 0 to 1, of all there is to do
+    share: float  # 0 to 1, of the whole job
     seconds_left: float | None
     message: str  # one sentence: why it ended, or what it waits for
     created_at: datetime
@@ -69,7 +69,7 @@ def job_rows(db: sqlite3.Connection, where: str = "", *values: Any) -> list[sqli
 
 
 def job_row(db: sqlite3.Connection, id: str) -> sqlite3.Row:
-    """Return the row of one job, or say that there is none."""
+    """Return the row of one job; InputError when there is none."""
     rows = job_rows(db, "WHERE id = ?", id)
     if not rows:
         raise InputError(f'this project has no job "{id}"; it may have been deleted')
@@ -77,7 +77,7 @@ def job_row(db: sqlite3.Connection, id: str) -> sqlite3.Row:
 
 
 def job_from(row: sqlite3.Row, folder: Path) -> Job:
-    """Return the job of a row of the project in `folder`."""
+    """Return a row as a job of the project in `folder`."""
     if not _ID.fullmatch(row["id"]):
         raise InputError(f"project.db is damaged: {row['id'][:40]!r} is no job. Delete the project")
     values = {name: row[name] for name in row.keys() if name in Job.__slots__}  # noqa: SIM118
@@ -89,14 +89,14 @@ def job_from(row: sqlite3.Row, folder: Path) -> Job:
 
 
 def process_from(row: sqlite3.Row) -> Process | None:
-    """Return the process that a row names; None while it is being started."""
+    """Return the process that does a job; None while it is being started."""
     return Process(row["pid"], row["began"], row["host"]) if row["pid"] else None
 
 
 def set_process(
     db: sqlite3.Connection, id: str, attempt: int, process: Process, folder: Path
 ) -> bool:
-    """Note which process does the job; False when the job is not its own any more."""
+    """Store which process does the job; False when the job has ended or was started again."""
     changed = db.execute(
         "UPDATE jobs SET pid = ?, began = ?, host = ?, place = ? WHERE id = ? AND attempt = ?"
         f" AND state IN {ACTIVE}",
@@ -106,11 +106,11 @@ def set_process(
 
 
 def next_turn(db: sqlite3.Connection) -> int:
-    """Return the number of who comes last in the queue."""
+    """Return the number of the next job in the queue."""
     return int(db.execute("SELECT COALESCE(MAX(turn), 0) + 1 FROM jobs").fetchone()[0])
 
 
 def fact_of(db: sqlite3.Connection, id: str, key: str) -> Any:
-    """Return what a job found out under `key`, None when it has not."""
+    """Return the fact that a job stored under `key`; None when there is none."""
     row = db.execute("SELECT value FROM job_facts WHERE job = ? AND key = ?", (id, key)).fetchone()
     return None if row is None else json.loads(row[0])

@@ -1,8 +1,8 @@
-"""Rows of jobs and living processes are brought together: who is dead, who does not stop.
+"""Compare the rows of jobs with running processes: find jobs that died, end jobs that do not stop.
 
-A process that is seen to live is believed, however old its heartbeat: the machine may have slept,
-and a second process on the same files would be worse than a late one. Only where processes cannot
-be seen (another machine, a system without /proc and ps) does the heartbeat decide.
+A process that can be seen running counts as alive, however old its heartbeat: the machine may have
+slept, and a second process on the same files would be worse than a late one. The heartbeat decides
+only where processes cannot be seen (another machine, a system without /proc and ps).
 """
 
 import sqlite3
@@ -15,8 +15,8 @@ from engine.projects import ACTIVE
 from engine.system import host_name, is_alive, now, seconds_since
 from engine.text import InputError
 
-STALE_SECONDS = 30.0  # without a heartbeat, where the process itself cannot be seen
-TERMINATE_SECONDS = 10.0  # after a wish to stop that was not heard
+STALE_SECONDS = 30.0  # a job without a heartbeat for so long is dead, if its process is unseen
+TERMINATE_SECONDS = 10.0  # after a request to stop that was not followed
 KILL_SECONDS = 20.0
 
 INTERRUPTED = (
@@ -27,9 +27,9 @@ CANCELLED = "Stopped. Finished epochs are kept; Resume goes on from there."
 
 
 def settle(folder: Path) -> None:
-    """Write down what became of jobs whose process is gone, and end those that do not stop.
+    """Mark jobs whose process is gone as ended, and end processes that do not stop.
 
-    Nothing is waited for: a process that is told to end is found gone by a later call.
+    This does not wait: a later call notices that a process has ended.
     """
     reap()
     with reading_jobs(folder) as db:
@@ -41,11 +41,11 @@ def settle(folder: Path) -> None:
         elif row["state"] == "stopping":
             _hurry(row)
     if gone:
-        # On a full or read-only disk a project can still be looked at; the next look writes.
+        # On a full or read-only disk a project can still be read; a later call writes.
         with suppress(InputError), writing_jobs(folder) as db:
             for row in gone:
                 state, message = _end_of(row)
-                # Only as it was seen: its last act may have been to write how it ended.
+                # Only if unchanged: the last thing the process did may be to write how it ended.
                 db.execute(
                     "UPDATE jobs SET state = ?, message = ?, seconds_left = NULL, finished_at = ?"
                     " WHERE id = ? AND attempt = ? AND state = ?",
@@ -59,7 +59,7 @@ def is_running(row: sqlite3.Row, folder: Path) -> bool:
     if process is None:  # being started
         return seconds_since(row["queued_at"]) < STALE_SECONDS
     if process.host == host_name() and row["place"] != str(folder.resolve()):
-        return False  # the project was copied or moved; its process works on the other one
+        return False  # the project was copied or moved; the process works on the original
     alive = is_alive(process)
     if alive is None:
         return seconds_since(row["heartbeat_at"] or row["queued_at"]) < STALE_SECONDS

@@ -1,4 +1,4 @@
-"""A project's folder as one zip, and a zip as a folder again."""
+"""Pack a project's folder as a zip, unpack such a zip, and copy projects."""
 
 import io
 import os
@@ -46,7 +46,7 @@ def pack(folder: Path, path: Path) -> None:
 def unpack(source: str | Path | bytes, folder: Path) -> None:
     """Unpack a project's zip into an empty folder, after checking it.
 
-    A zip that someone made of the folder itself will do, with the folder's name inside or not.
+    A zip that someone made of the folder works too, with or without the folder's name inside.
     """
     limits = replace(LIMITS, zip_unpacked_mb=LIMITS.project_mb)
     name = "the zip" if isinstance(source, bytes) else Path(source).name
@@ -58,7 +58,7 @@ def unpack(source: str | Path | bytes, folder: Path) -> None:
     _lift(folder)
     if not (folder / DATABASE).is_file():
         raise InputError(f"{name} is no project of Glossa: it holds no {DATABASE}")
-    # Read forms are made again: a stranger's might show another text than the originals hold.
+    # Caches are made again: a stranger's might show another text than the originals.
     shutil.rmtree(folder / CACHE, ignore_errors=True)
     (folder / f"{DATABASE}-shm").unlink(missing_ok=True)
     _check(folder, name)
@@ -78,7 +78,7 @@ def copy_project(folder: Path, target: Path) -> None:
 
 
 def _check(folder: Path, name: str) -> None:
-    """See that a copied project is whole; its jobs, if at work, work for another one."""
+    """Check that a copied project is whole, and mark its active jobs as interrupted."""
     store.check_store(folder)
     try:
         with store.writing(folder) as db:
@@ -100,7 +100,7 @@ def _check(folder: Path, name: str) -> None:
 
 
 def _read_rows(db: sqlite3.Connection) -> None:
-    """Read what pages will read, so that a bad row is found now."""
+    """Read what pages will read, so that a bad row is found now and not later."""
     for kind in KINDS:
         decisions_in_force(db, kind)
     for [key] in db.execute("SELECT key FROM choices").fetchall():
@@ -109,7 +109,7 @@ def _read_rows(db: sqlite3.Connection) -> None:
 
 
 def _lift(folder: Path) -> None:
-    """Move everything up when all of it is in one folder inside."""
+    """Move everything up by one level when the zip holds a single folder."""
     inside = list(folder.iterdir())
     if len(inside) == 1 and (inside[0] / DATABASE).is_file():
         for path in list(inside[0].iterdir()):
@@ -118,7 +118,7 @@ def _lift(folder: Path) -> None:
 
 
 def _members(folder: Path) -> Iterator[str]:
-    """The files that make up a project, but for its database: nothing hidden, no links."""
+    """The files of a project without its database and caches: nothing hidden, no links."""
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         if Path(parent) == folder:

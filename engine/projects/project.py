@@ -1,8 +1,8 @@
-"""One project: a folder with project.db and the files it speaks of. All of it is on disk.
+"""One project: a folder with project.db and the files that it names. Everything is on disk.
 
-A `Project` holds no state but the folder's name, so any number of threads and processes can work
-on one: files are written whole before a row names them, every change of rows is one short
-transaction, and what depends on an earlier reading begins again when that has changed.
+A `Project` holds only the name of its folder, so any number of threads and processes can use one:
+files are written whole before a row names them, every change of rows is one short transaction, and
+an action that depends on an earlier reading starts again when that has changed.
 """
 
 import hashlib
@@ -60,7 +60,7 @@ class Project:
     folder: Path
 
     def reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        """Open project.db to look at: `with project.reading() as db: db.execute(...)`."""
+        """Open project.db to read: `with project.reading() as db: db.execute(...)`."""
         return store.reading(self.folder)
 
     def writing(self) -> AbstractContextManager[sqlite3.Connection]:
@@ -73,7 +73,7 @@ class Project:
             return store.fact(db, "name", self.id)
 
     def rename(self, name: str) -> None:
-        """Give the project another name; its id, and so its address, stays."""
+        """Rename the project; its id, and so its address, stays."""
         name = clean_project_name(name)
         with self.writing() as db:
             store.set_fact(db, "name", name)
@@ -84,7 +84,7 @@ class Project:
         return self.folder / "runs"
 
     def size(self) -> int:
-        """Return how many bytes the folder takes, but for SQLite's own while someone is at work."""
+        """Return the size of the folder in bytes, without SQLite's temporary files."""
         return sum(_sizes(self.folder))
 
     # ---- text -------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class Project:
         options: ReadOptions = _DEFAULT_OPTIONS,
         read: Sequence[Corpus] | None = None,
     ) -> list[str]:
-        """Keep the files and return what was noted while reading them.
+        """Store the files and return notes about reading them.
 
         All or nothing: a file that cannot be read raises InputError and nothing is added. `read` is
         what `project_text.read_units` returned for the same files and options; with it, they are
@@ -109,7 +109,7 @@ class Project:
             return stored.records(db, TEXT)
 
     def remove_text(self, file_id: str) -> None:
-        """Remove a file, and with it those that are read together with it (.txt and .ann)."""
+        """Remove a file, and those that are read together with it (.txt and .ann)."""
         project_text.remove_text(self.folder, file_id)
 
     def text_key(self) -> str:
@@ -118,7 +118,7 @@ class Project:
             return store.fact(db, "text_key")
 
     def corpus(self) -> Corpus:
-        """Return all text files as one corpus; loaded anew each time, so keep it."""
+        """Return all text files as one corpus; it is loaded each time, so keep it."""
         return project_text.read_text(self.folder)
 
     # ---- gold -------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class Project:
         options: ReadOptions = _DEFAULT_OPTIONS,
         read: Corpus | None = None,
     ) -> list[str]:
-        """Keep these files as the gold, instead of what was there, and return notes.
+        """Store these files as the gold, in place of earlier ones, and return notes.
 
         InputError when they hold no annotations, or fit none of the project's documents. `read` is
         what `read_corpus` returned for the same files and options; with it, they are not read
@@ -152,7 +152,7 @@ class Project:
             return store.fact(db, "gold_key")
 
     def gold(self, corpus: Corpus) -> Aligned | None:
-        """Return the gold of these documents: its own files', else what the text files carry."""
+        """Return the gold of these documents: from gold files, else from the text files."""
         return project_gold.read_gold(self.folder, corpus)
 
     # ---- dictionaries -----------------------------------------------------------------------
@@ -174,9 +174,9 @@ class Project:
     def save_dictionaries(
         self, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None = None
     ) -> int:
-        """Store the whole set as a new version and return its number; the same set: the same one.
+        """Store all dictionaries as a new version and return its number; an equal set adds none.
 
-        With `based_on`, the version that was changed, a newer one is not overwritten: InputError.
+        `based_on` is the version that was changed: InputError when there is a newer one.
         """
         return versions.save(self.folder, dictionaries, reason, based_on)
 
@@ -252,9 +252,9 @@ class Project:
         self.set_choice(_MATCH_PRESET, name)
 
     def labels_key(self, version: int | None = None, preset: str | None = None) -> str:
-        """Return a hash of all that distant labels follow from: text, dictionaries, preset.
+        """Return a hash of all that decides distant labels: text, dictionaries, preset.
 
-        The dictionaries of a version and a preset can be named; else those in use count.
+        By default these are the latest dictionaries and the chosen preset.
         """
         with self.reading() as db:
             # The whole content, not the fingerprint: labels name the dictionary they came from.
@@ -298,27 +298,27 @@ class Project:
         return self.add_decisions([decision])[0]
 
     def add_decisions(self, decisions: Sequence[Decision]) -> list[Decision]:
-        """Store several decisions at once, all or none ("accept this page"); ids are given here."""
+        """Store several decisions, all or none ("accept this page"); they get their ids here."""
         with self.writing() as db:
             added = [append_decision(db, decision) for decision in decisions]
             store.touch(db)
         return added
 
     def undo_decision(self, kind: str, queue: str = "") -> Decision | None:
-        """Take back the latest decision of a kind (in one queue, if named) and return it.
+        """Undo the latest decision of a kind (in one queue, if named) and return it.
 
-        What was decided earlier about the same entity is in force again.
+        An earlier decision about the same entity is in force again.
         """
         with self.writing() as db:
             return append_undo(db, kind, queue)
 
     def undo_decisions(self, decisions: Sequence[Decision]) -> list[Decision]:
-        """Take back these decisions at once; return those that had not been taken back already."""
+        """Undo these decisions at once; return those that had not been undone before."""
         with self.writing() as db:
             return append_undos(db, decisions)
 
     def decisions(self, kind: str) -> list[Decision]:
-        """Return the decisions in force: the latest about each entity, oldest first."""
+        """Return the decisions in force: the latest per entity, oldest first."""
         with self.reading() as db:
             return decisions_in_force(db, kind)
 
@@ -328,7 +328,7 @@ class Project:
 
 
 def clean_project_name(name: str) -> str:
-    """Return the name on one line, without what cannot be shown; InputError when none is left."""
+    """Return the name on one line, without invisible characters; InputError when it is empty."""
     printable = "".join(c if c.isprintable() else " " for c in name)
     cleaned = " ".join(printable.split())[:_LONGEST_NAME].strip()
     if not cleaned:

@@ -1,4 +1,4 @@
-"""The folder of projects: list, make, open, copy, zip and delete them."""
+"""List, create, open, copy, zip and delete the projects in the data folder."""
 
 import os
 import re
@@ -27,13 +27,13 @@ _ROOT = Path(__file__).resolve().parents[2]
 _INSTALLED_SAMPLE = _ROOT / "glossa" / "sample_data"
 SAMPLE_FOLDER = _INSTALLED_SAMPLE if _INSTALLED_SAMPLE.is_dir() else _ROOT / "sample_data"
 _ID = re.compile("[a-z0-9-]{4,40}")
-_NEW, _DELETED = ".new-", ".deleted-"  # folders that are no projects yet, or no more
+_NEW, _DELETED = ".new-", ".deleted-"  # folders that are not yet projects, or no longer
 _LEFTOVER_SECONDS = 24 * 3600  # nobody takes longer to make a project
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectSummary:
-    """A project as the list of projects shows it."""
+    """One project in the list of projects."""
 
     id: str
     name: str
@@ -49,7 +49,7 @@ class ProjectSummary:
 
 
 def data_folder() -> Path:
-    """Return the folder of all projects (GLOSSA_DATA, else ./data), made when it is not there."""
+    """Return the folder of all projects (GLOSSA_DATA, else ./data); make it if needed."""
     folder = Path(os.environ.get("GLOSSA_DATA") or "data").absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,14 +62,14 @@ def data_folder() -> Path:
 
 
 def list_projects() -> list[ProjectSummary]:
-    """Return all projects, newest first; one that cannot be read says why."""
+    """Return all projects, newest first; those that cannot be read say why."""
     with os.scandir(data_folder()) as entries:
-        found = [
+        summaries = [
             _summary(Project(entry.name, Path(entry.path)))
             for entry in entries
             if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
         ]
-    return sorted(found, key=lambda summary: (summary.modified, summary.id), reverse=True)
+    return sorted(summaries, key=lambda summary: (summary.modified, summary.id), reverse=True)
 
 
 def create_project(name: str) -> Project:
@@ -81,33 +81,33 @@ def create_project(name: str) -> Project:
 
 
 def open_project(project_id: str) -> Project:
-    """Return a project that is there and can be read."""
+    """Return an existing project; InputError when it cannot be read."""
     project = _located(project_id)
     with project.reading():
         return project
 
 
 def sample_project() -> Project:
-    """Return the sample project, made from sample_data/ on first use."""
+    """Return the sample project; the first call makes it from sample_data/."""
     if not os.path.lexists(data_folder() / SAMPLE_ID):
         with _new_folder() as folder:
             store.make_store(folder, "Sample: medical abstracts")
             _fill_sample(Project(SAMPLE_ID, folder))
-            # Two first visitors at once: one of them finds what the other made.
+            # Of two first visitors at once, one uses what the other made.
             with suppress(FileExistsError):
                 return _settled(folder, SAMPLE_ID)
     return open_project(SAMPLE_ID)
 
 
 def reset_sample() -> Project:
-    """Make the sample project anew; what was changed or trained in it is gone."""
+    """Make the sample project again; its changes and runs are lost."""
     if os.path.lexists(data_folder() / SAMPLE_ID):
         delete_project(SAMPLE_ID)
     return sample_project()
 
 
 def duplicate_project(project_id: str, name: str) -> Project:
-    """Copy a project, its runs and decisions included, under a new name."""
+    """Copy a project, with its runs and decisions, under a new name."""
     project, name = open_project(project_id), clean_project_name(name)
     with _new_folder() as folder:
         copy_project(project.folder, folder)
@@ -116,11 +116,11 @@ def duplicate_project(project_id: str, name: str) -> Project:
 
 
 def delete_project(project_id: str) -> None:
-    """Delete a project's folder and everything in it; a job at work has to be ended before."""
+    """Delete a project's folder and everything in it; an active job must be ended first."""
     project = _located(project_id)
     if _is_busy(project):
         raise InputError("a job of this project is at work. Cancel it, then delete the project")
-    # Renamed first: it is gone at once and whole, whatever happens while files are deleted.
+    # Rename it first: so it is gone at once and whole, even if deleting files fails.
     grave = data_folder() / f"{_DELETED}{secrets.token_hex(6)}"
     try:
         project.folder.rename(grave)
@@ -130,7 +130,7 @@ def delete_project(project_id: str) -> None:
 
 
 def write_project_zip(project: Project, path: str | Path) -> None:
-    """Write all of a project as one zip that `import_project_zip` reads, here or elsewhere."""
+    """Write a project as one zip that `import_project_zip` reads, here or elsewhere."""
     pack(project.folder, Path(path))
 
 
@@ -147,7 +147,7 @@ def import_project_zip(source: str | Path | bytes) -> Project:
 
 
 def _located(project_id: str) -> Project:
-    """The project of an id that came from an address: a real folder right under the data folder."""
+    """The project of an id from an address: it must be a real folder in the data folder."""
     if not isinstance(project_id, str) or not _ID.fullmatch(project_id):
         raise InputError("that is no project id. Choose a project from the list")
     folder = data_folder() / project_id
@@ -158,7 +158,7 @@ def _located(project_id: str) -> Project:
 
 @contextmanager
 def _new_folder() -> Iterator[Path]:
-    """A folder that is no project yet; gone at the end unless it was settled."""
+    """A folder for a project in the making; deleted at the end unless it was settled."""
     _sweep()
     folder = data_folder() / f"{_NEW}{secrets.token_hex(6)}"
     try:
@@ -172,7 +172,7 @@ def _new_folder() -> Iterator[Path]:
 
 
 def _settled(folder: Path, project_id: str) -> Project:
-    """Give a finished folder its place; by renaming, so that it appears whole."""
+    """Move a finished folder to its place by renaming, so that it appears whole."""
     target = folder.parent / project_id
     try:
         folder.rename(target)
@@ -194,7 +194,7 @@ def _sweep() -> None:
 
 
 def _new_id(name: str) -> str:
-    """An id that shows in the address what the project is called, and is not in use."""
+    """A new id made from the project's name, so that addresses can be read."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     slug = re.sub("[^a-z0-9]+", "-", plain).strip("-")[:30].strip("-") or "project"
     while True:
@@ -235,7 +235,7 @@ def _summary(project: Project) -> ProjectSummary:
                 last_job=last_job(db),
                 bytes=project.size(),
             )
-    # Whatever is wrong with one project, the others must show.
+    # Whatever is wrong with one project, the others must still be listed.
     except (InputError, sqlite3.Error, OSError, ValueError, TypeError) as error:
         at = _changed_at(project.folder)
         return ProjectSummary(project.id, project.id, at, problem=str(error))

@@ -1,4 +1,4 @@
-"""What a person decided about entities: stored at once, taken back by appending, never erased."""
+"""Store what a person decided about entities. Rows are only added: undoing adds a row, too."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ _COLUMNS = (
     'kind, document_id, "start", "end", entity_type, verdict, new_start, new_end, new_type, '
     "source, queue, surface, decided_at"
 )
-# In force: not taken back, and the latest of its place.
+# In force: not undone, and the latest about its place.
 _IN_FORCE = f"""
 SELECT id, {_COLUMNS} FROM decisions WHERE id IN (
     SELECT max(id) FROM decisions AS d
@@ -26,7 +26,7 @@ SELECT id, {_COLUMNS} FROM decisions WHERE id IN (
     GROUP BY document_id, "start", "end", entity_type
 ) ORDER BY id
 """
-# The plus keeps SQLite from an index that would have to be sorted: the latest rows come first.
+# The plus stops SQLite from using an index whose rows would have to be sorted by id.
 _LAST = f"""
 SELECT id, {_COLUMNS} FROM decisions AS d
 WHERE +kind = ? AND undoes IS NULL AND (? = '' OR queue = ?)
@@ -37,7 +37,7 @@ ORDER BY id DESC LIMIT 1
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's judgement of one entity; it outlives runs and relabeling, as it names the text."""
+    """A person's judgement of one entity. It names the text, so it outlives runs and relabeling."""
 
     id: int  # grows; 0 before it is stored
     kind: str  # one of KINDS
@@ -51,7 +51,7 @@ class Decision:
     new_type: str | None = None
     source: str = ""  # the method or dictionary that proposed the entity
     queue: str = ""
-    surface: str = ""  # the text decided on; tells when another text took the document's id
+    surface: str = ""  # the text decided on; shows when a document's id now names another text
     decided_at: datetime = _NEVER
 
     @property
@@ -76,7 +76,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What the decisions say about documents: entities for certain, and certainly none."""
+    """What the decisions say about documents: which entities are right, and which are wrong."""
 
     accepted: Mapping[str, tuple[Entity, ...]]
     rejected: Mapping[str, tuple[Entity, ...]]
@@ -95,17 +95,17 @@ def append_decision(db: sqlite3.Connection, decision: Decision) -> Decision:
 
 
 def append_undo(db: sqlite3.Connection, kind: str, queue: str = "") -> Decision | None:
-    """Take back the latest decision of a kind (and queue, if named) and return it.
+    """Undo the latest decision of a kind (and queue, if named) and return it.
 
-    What was decided earlier at its place is in force again.
+    An earlier decision about the same entity is in force again.
     """
     row = db.execute(_LAST, (kind, queue, queue)).fetchone()
     return append_undos(db, [_from_row(row)])[0] if row else None
 
 
 def append_undos(db: sqlite3.Connection, decisions: Iterable[Decision]) -> list[Decision]:
-    """Take back these decisions, if they were not already, and return those that were in force."""
-    taken_back = []
+    """Undo these decisions, and return those that had not been undone before."""
+    undone = []
     for decision in decisions:
         done = db.execute(
             f"INSERT INTO decisions ({_COLUMNS}, undoes) "
@@ -114,12 +114,12 @@ def append_undos(db: sqlite3.Connection, decisions: Iterable[Decision]) -> list[
             "AND NOT EXISTS (SELECT 1 FROM decisions AS u WHERE u.undoes = d.id)",
             (now(), decision.id),
         )
-        taken_back += [decision] * done.rowcount
-    return taken_back
+        undone += [decision] * done.rowcount
+    return undone
 
 
 def decisions_in_force(db: sqlite3.Connection, kind: str) -> list[Decision]:
-    """Return the latest decision of each place that was not taken back, oldest first."""
+    """Return the latest decision per place that was not undone, oldest first."""
     return [_from_row(row) for row in db.execute(_IN_FORCE, (kind,))]
 
 
@@ -128,10 +128,10 @@ def _from_row(row: sqlite3.Row) -> Decision:
 
 
 def effect(decisions: Iterable[Decision], documents: Sequence[Document]) -> Review:
-    """Return what the decisions mean for these documents; of two on one entity the later counts.
+    """Return what the decisions mean for these documents; of two about one entity the later counts.
 
-    An edited entity is rejected as it was and accepted as it should be. Unsure and skipped say
-    nothing. Decisions on a text that is not there any more are passed over.
+    An edited entity is rejected as it was, and accepted as it should be. Unsure and skipped have no
+    effect. Decisions about a text that is no longer there are ignored.
     """
     texts = {document.id: document.text for document in documents}
     accepted: dict[Place, Entity] = {}
@@ -151,7 +151,7 @@ def effect(decisions: Iterable[Decision], documents: Sequence[Document]) -> Revi
 
 
 def judgements(decisions: Iterable[Decision]) -> dict[Place, Judgement]:
-    """Return decisions as a checked sample counts them; what was edited counts as wrong."""
+    """Return decisions as a checked sample counts them: what was edited is wrong."""
     words = {"accepted": "correct", "rejected": "wrong", "edited": "wrong", "unsure": "unsure"}
     return {
         decision.place: Judgement(*decision.place, words[decision.verdict])
@@ -176,7 +176,7 @@ def _move(
 
 
 def _by_document(entities: Mapping[Place, Entity]) -> dict[str, tuple[Entity, ...]]:
-    found: dict[str, list[Entity]] = {}
+    by_document: dict[str, list[Entity]] = {}
     for place in sorted(entities):
-        found.setdefault(place[0], []).append(entities[place])
-    return {id: tuple(of) for id, of in found.items()}
+        by_document.setdefault(place[0], []).append(entities[place])
+    return {id: tuple(in_document) for id, in_document in by_document.items()}
