@@ -364,7 +364,7 @@ def test_score_refuses_predictions_for_other_documents(capsys, folder):
     code, out, err = run(capsys, "score", "--gold", "gold.csv", "--predicted", "predicted.csv")
     assert (code, out) == (2, "")
     assert err == (
-        "engine score: predicted.csv and gold.csv have no document in common (the first is "
+        "glossa score: predicted.csv and gold.csv have no document in common (the first is "
         '"d9" in one, "d1" in the other). Give gold for the same documents.\n'
     )
 
@@ -381,7 +381,7 @@ def test_convert_needs_the_texts_of_an_entities_file(capsys, folder):
     code, _, err = run(capsys, "convert", "gold.csv", "--out", "out/a.conll")
     assert (code, os.listdir("out")) == (2, [])
     assert err == (
-        "engine convert: gold.csv holds entities but not the texts they are in; "
+        "glossa convert: gold.csv holds entities but not the texts they are in; "
         "give those with --text.\n"
     )
     code, out, _ = run(
@@ -440,7 +440,7 @@ def assert_refused(result, command, message, folder):
     code, out, err = result
     *before, last = err.splitlines()
     assert (code, out) == (2, "")
-    assert last.startswith(f"engine {command}: {message}") and last.endswith(".")
+    assert last.startswith(f"glossa {command}: {message}") and last.endswith(".")
     assert [line for line in before if not line.startswith(("note: ", "Matching: "))] == []
     assert os.listdir(folder / "out") == []
 
@@ -541,7 +541,7 @@ def test_message_stays_on_one_line_whatever_the_file_holds(capsys, folder):
     write("a.csv", '"first\nname",when\n1,2\n')
     _, _, err = run(capsys, "convert", "a.csv", "--out", "out/a.jsonl")
     assert err == (
-        "engine convert: No text column found in a.csv. Columns: first name, when. "
+        "glossa convert: No text column found in a.csv. Columns: first name, when. "
         "Name the one that holds the text (--text-column).\n"
     )
 
@@ -565,7 +565,7 @@ def test_a_hint_follows_from_the_fix_and_not_from_the_words(
     monkeypatch.setattr("engine.cli.convert.read_files", refuse)
     write("a.txt", "fever")
     _, _, err = run(capsys, "convert", "a.txt", "--out", "out/a.jsonl")
-    assert err == f"engine convert: oh dear. Skip bad lines? Name its encoding{hint}.\n"
+    assert err == f"glossa convert: oh dear. Skip bad lines? Name its encoding{hint}.\n"
 
 
 @pytest.mark.parametrize(
@@ -647,7 +647,7 @@ def test_full_disk_keeps_the_old_result_and_leaves_nothing_else(capsys, request,
     code, out, err = run(capsys, *arguments[:-1], str(path))
     assert code == 2 and "Wrote" not in out
     assert err.splitlines()[-1] == (
-        f"engine {arguments[0]}: no room left on the disk for {path}; nothing was written. "
+        f"glossa {arguments[0]}: no room left on the disk for {path}; nothing was written. "
         "Free some space or choose another folder."
     )
     assert os.listdir(path.parent) == [path.name]
@@ -712,7 +712,7 @@ def test_program_prints_results_and_plain_progress_into_a_pipe(folder):
 def test_program_refuses_bad_input_without_a_traceback(folder):
     done = engine("label", "no.txt", "--dictionary", "Sign.txt", capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "engine label: no.txt cannot be read: No such file or directory.\n"
+    assert done.stderr == "glossa label: no.txt cannot be read: No such file or directory.\n"
 
 
 def test_file_is_written_though_nobody_reads_the_tables(folder, monkeypatch):
@@ -731,5 +731,5 @@ def test_tables_that_cannot_be_printed_are_an_error(capsys, folder, monkeypatch)
     with open("/dev/full", "w", encoding="utf-8") as full:
         monkeypatch.setattr(sys, "stdout", full)
         code = main(["score", "--gold", "gold.csv", "--predicted", "gold.csv"])
-    message = "engine score: the result cannot be printed: No space left on device."
+    message = "glossa score: the result cannot be printed: No space left on device."
     assert (code, capsys.readouterr().err.splitlines()[-1]) == (2, message)

@@ -221,7 +221,7 @@ def test_bad_settings_are_one_sentence(capsys, folder, tmp_path, arguments, mess
                        "--workers", "1", "--out", tmp_path / "runs")  # fmt: skip
     assert code == 2
     assert message in err.splitlines()[-1]
-    assert err.splitlines()[-1].startswith("engine train: ")
+    assert err.splitlines()[-1].startswith("glossa train: ")
 
 
 def test_predict_without_a_run_is_one_sentence(capsys, folder, tmp_path):

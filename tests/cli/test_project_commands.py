@@ -174,7 +174,7 @@ def test_a_file_that_cannot_be_read_leaves_no_project(capsys, folder):
         capsys, "import", "--create", "Bad", "--dictionary", "Drug.txt", "--text", "bad.jsonl"
     )
     assert (code, out) == (2, "")
-    assert err.startswith("engine import: bad.jsonl line 1")
+    assert err.startswith("glossa import: bad.jsonl line 1")
     assert list_projects() == []
 
 
@@ -444,7 +444,7 @@ def test_export_names_the_methods_there_are(capsys, trained, tmp_path):
     project, run_id = trained
     arguments = ["--method", "mpu", "--out", tmp_path / "a.csv"]
     code, _, err = run(capsys, "export", "--project", project.id, "--run", run_id, *arguments)
-    assert (code, err) == (2, f"engine export: run {run_id} has no mpu; it has mpn.\n")
+    assert (code, err) == (2, f"glossa export: run {run_id} has no mpu; it has mpn.\n")
 
 
 def test_export_leaves_out_what_was_found_in_text_that_is_gone(capsys, trained, tmp_path):
@@ -472,5 +472,5 @@ def test_export_takes_only_runs_of_training(capsys, trained, tmp_path):
                        "--out", tmp_path / "e.csv")  # fmt: skip
     assert code == 2
     assert (
-        err == f"engine export: job {job.id} is a predict job; --run takes the id of a training.\n"
+        err == f"glossa export: job {job.id} is a predict job; --run takes the id of a training.\n"
     )

@@ -16,7 +16,7 @@ import pytest
 
 from engine import jobs
 from engine.files.source_files import SourceFile
-from engine.jobs.process import end_group, start_process
+from engine.jobs.process import end_group, reap, start_process
 from engine.jobs.reports import Report, Superseded, open_report
 from engine.jobs.rows import job_from, job_row, reading_jobs, set_process, writing_jobs
 from engine.jobs.worker.kinds import do_work
@@ -268,7 +268,10 @@ def given_to(project, process, **columns):
 def ago(monkeypatch):
     """Moments before one at which the clock of the watch stands still."""
     moment = datetime.now(UTC)
-    monkeypatch.setattr("engine.jobs.watch.datetime", SimpleNamespace(now=lambda _zone: moment))
+    monkeypatch.setattr(
+        "engine.system.moments.datetime",
+        SimpleNamespace(now=lambda _zone: moment, fromisoformat=datetime.fromisoformat),
+    )
     return lambda seconds: (moment - timedelta(seconds=seconds)).isoformat()
 
 

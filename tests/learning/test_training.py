@@ -334,7 +334,7 @@ class Trainer:
 
     def __init__(self):
         self._server = subprocess.Popen(
-            [sys.executable, "-c", "from tests.test_training import serve; serve()"],
+            [sys.executable, "-c", "from tests.learning.test_training import serve; serve()"],
             cwd=ROOT,
             env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,

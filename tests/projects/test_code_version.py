@@ -10,19 +10,30 @@ from engine.projects.caches import labels as labels_cache
 from engine.projects.caches.code_version import ROOT, code_version, sources_of
 
 READER = {
-    "archives", "code_version", "corpus_cache", "delimited", "encoding", "files", "json_records",
-    "settings", "text", "text_files", "tokenization",
-    "formats", "formats.benchmark", "formats.brat", "formats.catalog", "formats.conll",
-    "formats.contract", "formats.detection", "formats.doccano", "formats.drafts",
-    "formats.entities_csv", "formats.ids", "formats.json_spans", "formats.json_text",
-    "formats.label_studio", "formats.plain_text", "formats.prodigy", "formats.pubtator",
-    "formats.reading", "formats.spacy_jsonl", "formats.tagging", "formats.text_table",
-    "formats.tokens_csv", "formats.writing",
+    "files.archives", "files.decoding", "files.delimited", "files.json_records",
+    "files.source_files", "files.text_files", "formats", "formats.alignment",
+    "formats.benchmark", "formats.brat", "formats.catalog", "formats.conll", "formats.contract",
+    "formats.detection", "formats.doccano", "formats.drafts", "formats.entities_csv",
+    "formats.ids", "formats.json_spans", "formats.json_text", "formats.label_studio",
+    "formats.pairing", "formats.plain_text", "formats.prodigy", "formats.pubtator",
+    "formats.reading", "formats.spacy_jsonl", "formats.streaming", "formats.tagging",
+    "formats.text_table", "formats.tokens_csv", "formats.writing",
+    "projects.caches.code_version", "projects.caches.corpus", "settings", "system.garbage",
+    "text.model", "text.tokenization",
 }  # fmt: skip
 MATCHING = {
-    "code_version", "corpus_cache", "dictionary", "distant", "encoding", "files", "folding",
-    "labels_cache", "matching", "project_connection", "project_files", "project_store",
-    "relabeling", "resolution", "settings", "text", "tokenization",
+    "dictionaries.folding", "dictionaries.model", "files.archives", "files.decoding",
+    "files.delimited", "files.json_records", "files.source_files", "files.text_files",
+    "formats.benchmark", "formats.brat", "formats.catalog", "formats.conll", "formats.contract",
+    "formats.doccano", "formats.drafts", "formats.entities_csv", "formats.ids",
+    "formats.json_spans", "formats.json_text", "formats.label_studio", "formats.pairing",
+    "formats.plain_text", "formats.prodigy", "formats.pubtator", "formats.spacy_jsonl",
+    "formats.tagging", "formats.text_table", "formats.tokens_csv", "labels.distant",
+    "labels.matching", "labels.relabeling", "labels.resolution", "projects.caches.code_version",
+    "projects.caches.corpus", "projects.caches.labels", "projects.connection", "projects.files",
+    "projects.migrations", "projects.store", "run_folder.card", "run_folder.predictions",
+    "scoring.marks", "settings", "system.garbage", "system.moments", "text.model",
+    "text.tokenization",
 }  # fmt: skip
 
 
@@ -60,7 +71,7 @@ def test_every_format_counts():
 def test_nothing_is_imported_to_hash_it():
     script = (
         "import sys\n"
-        "from engine import corpus_cache, labels_cache\n"
+        "from engine.projects.caches import corpus as corpus_cache, labels as labels_cache\n"
         "before = set(sys.modules)\n"
         "corpus_cache.reader_version(), labels_cache.matching_version()\n"
         "assert not {name for name in set(sys.modules) - before if name.startswith('engine')}\n"
@@ -76,16 +87,16 @@ def test_nothing_is_imported_to_hash_it():
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("import app.a.b", {"app.a", "app.a.b"}),
-        ("import app.a.b as short", {"app.a", "app.a.b"}),
+        ("import app.a.b", {"app.a.b"}),
+        ("import app.a.b as short", {"app.a.b"}),
         ("import json, app.c", {"app.c"}),
-        ("from app.a.b import name", {"app.a", "app.a.b"}),
+        ("from app.a.b import name", {"app.a.b"}),
         ("from app.a import b, name", {"app.a", "app.a.b"}),
-        ("from app.a import (\n    b,\n)", {"app.a", "app.a.b"}),
+        ("from app.a import (\n    b,\n)", {"app.a.b"}),
         ("from app.a import name", {"app.a"}),
         ("from app import c", {"app.c"}),
         ("from app import a", {"app.a"}),
-        ("from .a import b", {"app.a", "app.a.b"}),
+        ("from .a import b", {"app.a.b"}),
         ("from . import c", {"app.c"}),
         ("def later():\n    import app.c", {"app.c"}),
         ("try:\n    import app.c\nexcept ImportError:\n    import app.a", {"app.a", "app.c"}),
@@ -111,35 +122,36 @@ def test_full_names_are_followed(tree, line, expected):
     assert sources_of(["app.start"], root).keys() == {"app.start", *expected}
 
 
-def test_the_top_package_counts_when_it_is_asked_for_its_own_names(tree):
+def test_a_name_leads_through_packages_to_the_module_that_defines_it(tree):
     root = tree(
         {
             "app.__init__": "from app.a import name",
-            "app.a": "",
+            "app.a.__init__": "from app.a.deep import name\nfrom app.a.other import more",
+            "app.a.deep.__init__": "from .inner import name",
+            "app.a.deep.inner": "from ... import c",
+            "app.a.other": "",
+            "app.c": "",
             "app.named": "from app import name",
-            "app.plain": "import app",
-            "app.starred": "from app import *",
             "app.below": "from app.a import name",
         }
     )
-    for start in ("app.named", "app.plain", "app.starred"):
-        assert sources_of([start], root).keys() == {start, "app", "app.a"}
-    assert sources_of(["app.below"], root).keys() == {"app.below", "app.a"}
+    for start in ("app.named", "app.below"):
+        assert sources_of([start], root).keys() == {start, "app.a.deep.inner", "app.c"}
 
 
-def test_what_a_package_imports_for_itself_counts(tree):
+def test_a_package_counts_as_a_whole_for_what_it_defines_itself(tree):
     root = tree(
         {
             "app.__init__": "",
-            "app.a.__init__": "from app.a.deep import name",
-            "app.a.deep.__init__": "from .inner import name",
-            "app.a.deep.inner": "from ... import c",
+            "app.a.__init__": "from app.a.b import other\nname = other",
             "app.a.b": "",
-            "app.c": "",
+            "app.named": "from app.a import name",
+            "app.plain": "import app.a",
+            "app.starred": "from app.a import *",
         }
     )
-    all_of_a = {"app.a", "app.a.b", "app.a.deep", "app.a.deep.inner", "app.c"}
-    assert sources_of(["app.a.b"], root).keys() == all_of_a
+    for start in ("app.named", "app.plain", "app.starred"):
+        assert sources_of([start], root).keys() == {start, "app.a", "app.a.b"}
 
 
 def test_files_of_one_name_in_two_packages_both_count(tree):
@@ -153,7 +165,7 @@ def test_files_of_one_name_in_two_packages_both_count(tree):
         }
     )
     before = sources_of(["app.a.model"], root)
-    assert before.keys() == {"app.a", "app.a.model", "app.b", "app.b.model"}
+    assert before.keys() == {"app.a.model", "app.b.model"}
     tree({"app.b.model": "name = 2"})
     assert code_version(before, []) != code_version(sources_of(["app.a.model"], root), [])
 

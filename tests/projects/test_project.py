@@ -441,7 +441,7 @@ def start(script, project, *arguments):
     lines = [
         "import os, signal, sys",
         "from engine.files.source_files import SourceFile",
-        "from engine import project_text, project_files, project_store, dictionary_versions",
+        "from engine.projects import files, store, texts",
         "from engine.projects.workspace import open_project",
         "project = open_project(sys.argv[1])",
         script,
@@ -484,15 +484,15 @@ def test_processes_that_write_at_once_lose_nothing(project):
 
 KILL = "os.kill(os.getpid(), signal.SIGKILL)"
 MOMENTS = {
-    "before any byte": f"project_text.store_files = lambda *_: {KILL}",
+    "before any byte": f"texts.store_files = lambda *_: {KILL}",
     "while bytes are written": (
-        f"def half(file):\n    yield b'half'\n    {KILL}\nproject_files.read_blocks = half"
+        f"def half(file):\n    yield b'half'\n    {KILL}\nfiles.read_blocks = half"
     ),
-    "before the copies are read": f"project_text.with_counts = lambda *_: {KILL}",
-    "before the copies are synced": f"project_text.sync = lambda *_: {KILL}",
-    "before the read form": f"project_text.store_corpora = lambda *_: {KILL}",
-    "before the rows": f"project_text._insert = lambda *_: {KILL}",
-    "between rows and commit": f"project_text.note_change = lambda *_: {KILL}",
+    "before the copies are read": f"texts.with_counts = lambda *_: {KILL}",
+    "before the copies are synced": f"texts.sync = lambda *_: {KILL}",
+    "before the read form": f"texts.store_corpora = lambda *_: {KILL}",
+    "before the rows": f"texts._insert = lambda *_: {KILL}",
+    "between rows and commit": f"texts.note_change = lambda *_: {KILL}",
 }
 
 
@@ -510,7 +510,7 @@ def test_a_process_killed_while_adding_text_leaves_the_project_as_it_was(project
 
 def test_a_process_killed_while_saving_dictionaries_leaves_them_as_they_were(project):
     project.add_dictionaries([DISEASES])
-    script = f"project_store.touch = lambda db: {KILL}\nproject.save_dictionaries([], 'Cleared')"
+    script = f"store.touch = lambda db: {KILL}\nproject.save_dictionaries([], 'Cleared')"
     assert finish(start(script, project))[0] == -signal.SIGKILL
     assert project.dictionary_version() == 1
     assert project.save_dictionaries([], "Cleared again") == 2

@@ -14,30 +14,22 @@ _FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 def sources_of(modules: Iterable[str], root: Path = ROOT) -> dict[str, bytes]:
     """Return the source of these modules and of all they import from their package, by dotted name.
 
-    Python runs the `__init__` of every package on the way to a module, so it counts as well. The
-    top one counts only when it is imported by name: it gathers names from the whole package, and
-    with it every cache would depend on every file.
+    A name that a package's `__init__` takes from one of its modules leads to that module alone:
+    what else the package offers does not matter. Any other name counts the `__init__` as a whole.
     """
-    starts = list(modules)
-    for name in starts:
+    left = list(modules)
+    for name in left:
         if _file(name, root) is None:  # an outdated name would cover less, and nobody would see it
             raise ModuleNotFoundError(f"There is no module {name} in {root}.")
-    tops = {name.split(".")[0] for name in starts}
+    tops = {name.split(".")[0] for name in left}
     sources: dict[str, bytes] = {}
-    left = [part for name in starts for part in _with_parents(name)]
     while left:
         name = left.pop()
-        top, _, rest = name.partition(".")
-        if name in sources or top not in tops:
-            continue
         path = _file(name, root)
-        if path:
-            sources[name] = path.read_bytes()
-            package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-            for imported in _imported(ast.parse(sources[name]), package):
-                left += _with_parents(imported)
-        elif "." not in rest:  # no module: a name that the top `__init__` defines
-            left.append(top)
+        if name in sources or path is None or name.split(".")[0] not in tops:
+            continue
+        sources[name] = path.read_bytes()
+        left += (_defining(module, member, root) for module, member in _imported(name, root))
     return sources
 
 
@@ -56,27 +48,34 @@ def _file(name: str, root: Path) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def _with_parents(name: str) -> list[str]:
-    """Name a module and the packages it is in; the top package only if it is meant itself.
+def _defining(module: str, member: str, root: Path) -> str:
+    """Return the module that a name comes from; the name may be a module itself."""
+    if not member:
+        return module
+    if _file(f"{module}.{member}", root):
+        return f"{module}.{member}"
+    path = _file(module, root)
+    if path and path.name == "__init__.py":
+        for source, name in _imported(module, root):
+            if name == member:
+                return _defining(source, name, root)
+    return module
 
-    >>> _with_parents("engine.formats.conll"), _with_parents("engine")
-    (['engine.formats', 'engine.formats.conll'], ['engine'])
-    """
-    parts = name.split(".")
-    return [".".join(parts[:count]) for count in range(2, len(parts) + 1)] or [name]
 
-
-def _imported(tree: ast.AST, package: str) -> Iterator[str]:
-    """Name all that is imported: modules, and what is taken from a module, as it may be one, too.
+def _imported(name: str, root: Path) -> Iterator[tuple[str, str]]:
+    """Yield (module, name) of all that a module imports; the name is "" for `import module`.
 
     Imports inside functions count, as the code may run them.
     """
-    for node in _executed(tree):
+    path = _file(name, root)
+    assert path is not None
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in _executed(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = resolve_name("." * node.level + (node.module or ""), package)
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+            yield from ((module, alias.name) for alias in node.names)
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
