@@ -237,6 +237,8 @@ def settings_of_card(values: Mapping[str, Any]) -> Settings:
     Earlier versions checked fewer ranges, and a run trained with such a number can still predict.
     Unknown names and values of the wrong kind raise TypeError or ValueError.
     """
+    if not isinstance(values, Mapping):
+        raise TypeError(f"settings are no table of names and values: {values!r}")
     odd = {
         name: value
         for name, value in values.items()

@@ -73,9 +73,9 @@ def test_the_wheel_labels_trains_and_serves_the_app(environment, wheel, tmp_path
     assert line, "labeling alone must not need torch"
 
     install(environment, wheel, "[app]")
-    quick = ["--preset", "quick", "--methods", "mpn", "--set", "epochs=1", "--out", "runs"]
+    quick = ["--preset", "quick", "--methods", "conf_mpu", "--out", "runs"]
     run(glossa, "train", *labeling(sample), *quick, cwd=tmp_path)
-    run(glossa, "predict", "--run", "runs/mpn-seed0", sample / "score.jsonl", "--out", "e.csv",
+    run(glossa, "predict", "--run", "runs/conf_mpu-seed0", sample / "score.jsonl", "--out", "e.csv",
         cwd=tmp_path)  # fmt: skip
     assert (tmp_path / "e.csv").exists()
     assert "All in order." in run(glossa, "doctor", cwd=tmp_path)

@@ -396,7 +396,7 @@ def test_a_job_that_is_slow_to_stop_is_waited_for_here(project, monkeypatch):
     assert do_job(project, job.id) == "cancelled"
 
 
-def test_the_process_that_asks_is_never_signaled(project, monkeypatch):
+def test_the_process_that_asks_is_never_signaled(project, monkeypatch, ago):
     signals = []
     monkeypatch.setattr("engine.jobs.process.os.kill", lambda *call: signals.append(call))
     monkeypatch.setattr("engine.jobs.process.os.killpg", lambda *call: signals.append(call))

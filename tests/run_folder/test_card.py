@@ -101,4 +101,4 @@ def test_checkpoints_are_found_by_the_names_they_were_given(tmp_path):
 def test_the_name_of_the_card_is_written_in_one_place():
     sources = [*ROOT.glob("engine/**/*.py"), *ROOT.glob("ui/**/*.py"), *ROOT.glob("bench/*.py")]
     having = [path.name for path in sources if '"run.json"' in path.read_text(encoding="utf-8")]
-    assert having == ["run_card.py"]
+    assert having == ["card.py"]
