@@ -13,7 +13,14 @@ import pytest
 from engine.cli.command_line import main, make_parser
 from engine.formats import FORMATS
 from engine.planning import METHODS
-from engine.settings import LIMITS, MATCH_PRESETS, MatchOptions, Settings
+from engine.settings import (
+    LIMITS,
+    MATCH_PRESETS,
+    SETTING_RULES,
+    TRAINING_PRESETS,
+    MatchOptions,
+    Settings,
+)
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -113,24 +120,41 @@ def test_match_settings_table_is_complete_and_right():
     assert list(shown) == [field.name for field in fields(MatchOptions)]
     for column, preset in enumerate(("strict", "balanced", "loose")):
         for name, value in asdict(MATCH_PRESETS[preset]).items():
-            expected = ("yes" if value else "no") if isinstance(value, bool) else str(value)
-            assert shown[name][column] == expected, (name, preset)
+            assert shown[name][column] == shown_value(value), (name, preset)
 
 
 def test_training_settings_table_is_complete_and_right():
-    shown = {row[0].strip("`"): row[1] for row in table("docs/settings.md", "Knob")}
-    for name, value in asdict(Settings()).items():
-        if isinstance(value, bool):
-            expected = "yes" if value else "no"
-        else:
-            expected = f"{value:g}" if isinstance(value, float) else str(value)
-        assert shown.pop(name) == expected
-    assert not shown
+    shown = {row[0].strip("`"): row[1:3] for row in table("docs/settings.md", "Name")}
+    assert shown == {
+        name: [shown_value(value), str(SETTING_RULES[name])]
+        for name, value in asdict(Settings()).items()
+    }
+
+
+def test_presets_table_is_complete_and_right():
+    presets = {name: asdict(settings) for name, settings in TRAINING_PRESETS.items()}
+    heading = f"Preset | {' | '.join(presets)}"
+    shown = {row[0].strip("`"): row[1:] for row in table("docs/settings.md", heading)}
+    assert shown == {
+        name: [shown_value(preset[name]) for preset in presets.values()]
+        for name, default in asdict(Settings()).items()
+        if any(preset[name] != default for preset in presets.values())
+    }
+
+
+def shown_value(value):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def test_limits_table_is_complete_and_right():
-    shown = {row[0].strip("`"): row[1] for row in table("docs/settings.md", "Limit")}
-    assert shown == {name: str(value) for name, value in asdict(LIMITS).items()}
+    rows = table("docs/settings.md", "Limit")
+    assert {row[0].strip("`"): row[1] for row in rows} == {
+        name: f"{value:,}" for name, value in asdict(LIMITS).items()
+    }
+    for name, _, meaning in rows:  # a size has its unit
+        assert meaning.startswith("MB: ") == name.strip("`").endswith("_mb"), name
 
 
 def test_formats_table_is_complete_and_right():
