@@ -1,17 +1,20 @@
 """What the README and the docs say is what the code does."""
 
+import io
 import json
 import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from dataclasses import asdict, fields
 from pathlib import Path
 
 import pytest
 
 from engine.cli.command_line import main, make_parser
-from engine.formats import FORMATS
+from engine.files import SourceFile
+from engine.formats import FORMATS, WriteOptions, WriteReport
 from engine.planning import METHODS
 from engine.settings import (
     LIMITS,
@@ -19,8 +22,10 @@ from engine.settings import (
     SETTING_RULES,
     TRAINING_PRESETS,
     MatchOptions,
+    ReadOptions,
     Settings,
 )
+from engine.text import Corpus, InputError, make_document
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -37,7 +42,9 @@ def commands(name):
 
 
 def blocks(name, language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", read(name), flags=re.MULTILINE | re.DOTALL)
+    pattern = rf"^( *)```{language}\n(.*?)^\1```$"
+    found = re.findall(pattern, read(name), flags=re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(block) for _, block in found]
 
 
 def table(name, first_heading):
@@ -101,6 +108,22 @@ def test_the_notebook_runs(tmp_path):
     assert all(not cell.get("outputs") for cell in notebook["cells"])
     run_script("\n".join(cells), tmp_path)
     assert (tmp_path / "entities.csv").exists()
+
+
+def test_the_format_of_the_how_to_reads_what_it_wrote():
+    module, _ = blocks("docs/how-to/add-a-format.md", "python")
+    names = {}
+    exec(module, names)
+    corpus = Corpus((make_document("a", "Rash|fever."), make_document("b", "Two\nlines.")), {})
+    out = io.BytesIO()
+    report = names["FORMAT"].write(corpus, out, WriteOptions())
+    assert report == WriteReport(2, ("line breaks in 1 texts became spaces",))
+    read_again = names["FORMAT"].read(SourceFile("x.pipes", out.getvalue()), ReadOptions())
+    texts = {document.id: document.text for document in read_again.documents}
+    assert texts == {"a": "Rash|fever.", "b": "Two lines."}
+    fault = "x.pipes line 1: there is no | in it. Write id|text"
+    with pytest.raises(InputError, match=re.escape(fault)):
+        names["FORMAT"].read(SourceFile("x.pipes", b"no pipe\n"), ReadOptions())
 
 
 def run_script(code, folder):
