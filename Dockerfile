@@ -14,20 +14,19 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
 WORKDIR /app
 COPY requirements.txt .
 
-# Which torch goes in. The recommended way to a small CPU image is to name the index of PyTorch's
-# CPU wheels (the install selector on PyTorch's site shows its address; those of the CUDA versions
-# are there too):
+# Which torch is installed. For a small CPU image, name the index of PyTorch's CPU wheels (the install
+# selector on PyTorch's site shows its address, and those of the CUDA versions):
 #
 #     docker build --build-arg TORCH_INDEX_URL=<address> .
 #
 # Without an address, TORCH_VARIANT decides:
-#   cpu   (default) torch without its NVIDIA packages, if it works so; else with them.
+#   cpu   (default) torch without its NVIDIA packages if it starts without them, else with them.
 #   cuda  torch with all its packages; run the container with `--gpus all`.
 #
-# "If it works so": for Linux on x86-64 the default index holds the CUDA build, and that one was
-# tried: 2.13.0 does not import without the NVIDIA packages (libcudnn.so.9 is missing). There the
-# cpu variant ends with the same large image as cuda. It runs on the CPU all the same. The CPU build
-# was tried too: it needs no more than the seven packages below. Other processors were not tried.
+# What was tried: for Linux on x86-64 the default index holds the CUDA build, and torch 2.13.0 of it
+# does not import without the NVIDIA packages (libcudnn.so.9 is missing). There the cpu variant gives
+# the same large image as cuda, and it still runs on the CPU. The CPU build needs only the seven
+# packages below. Other processors were not tried.
 ARG TORCH_VARIANT=cpu
 ARG TORCH_INDEX_URL=""
 RUN set -eu; \
@@ -50,7 +49,7 @@ RUN set -eu; \
     fi; \
     python -W ignore -c 'import torch; print("torch", torch.__version__)'
 
-# Everything but torch, so that pip does not complete the CUDA packages after all.
+# Everything except torch, so that pip does not add the CUDA packages after all.
 RUN grep -v '^torch==' requirements.txt > /tmp/rest.txt \
     && pip install -q -r /tmp/rest.txt \
     && rm /tmp/rest.txt
@@ -71,5 +70,6 @@ EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
 
+# `glossa app` without its command: the code is not installed here, PYTHONPATH finds it.
 ENTRYPOINT ["tini", "--"]
 CMD ["python", "-m", "engine", "app", "--address", "0.0.0.0", "--port", "8501", "--headless"]

@@ -1,5 +1,5 @@
-# `make` alone lists the targets. Everything is installed into .venv inside this checkout, with
-# relative paths only, so that the checkout may live in a folder whose name has spaces.
+# `make` alone lists the targets. Everything is installed into .venv in this checkout. All paths are
+# relative, so the checkout may be in a folder whose name has spaces.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -17,7 +17,7 @@ VENV := .venv/.made
 APP := .venv/.app-installed
 DEV := .venv/.dev-installed
 
-# Gives .venv/bin/glossa; the code itself stays where it is.
+# Makes .venv/bin/glossa, which runs the code of this checkout.
 INSTALL_GLOSSA := $(PY) -m pip install --quiet --no-deps --editable .
 
 .PHONY: help app test check lint types format bench screenshots clean
@@ -63,7 +63,7 @@ clean: ## Delete .venv and all caches; projects in data/ stay
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# A stamp is newer than its requirements file exactly when there is nothing to install.
+# A stamp that is newer than its requirements files means that there is nothing to install.
 $(VENV):
 	@if [ ! -x $(PY) ]; then \
 		for python in python3.11 python3; do \

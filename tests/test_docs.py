@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import textwrap
+import tomllib
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -29,7 +30,14 @@ from engine.text import Corpus, InputError, make_document
 
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "bench" / "README.md", *DOCS]
+OTHERS = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "bench/README.md",
+    "sample_data/README.md",
+)
+PAGES = [*(ROOT / name for name in OTHERS), *DOCS]
 SHOWN_IN = ("README.md", "docs/command-line.md")
 
 
@@ -207,6 +215,19 @@ def test_files_that_are_named_exist(path):
     text = path.read_text(encoding="utf-8")
     for name in re.findall(r"`((?:engine|ui|tests|bench|docs)/[\w/.-]+\.(?:py|md|toml))`", text):
         assert (ROOT / name).exists() or "pipes" in name, f"{path.name} names {name}"
+
+
+def test_every_benchmark_that_is_named_exists_and_the_other_way_round():
+    named = set(re.findall(r"python -m bench\.(\w+)", read("bench/README.md")))
+    scripts = {
+        path.stem for path in (ROOT / "bench").glob("*.py") if "__main__" in path.read_text()
+    }
+    assert named == scripts
+
+
+def test_the_version_in_work_is_the_one_of_the_package():
+    version = tomllib.loads(read("pyproject.toml"))["project"]["version"]
+    assert f"now {version}." in read("CHANGELOG.md") or f"## [{version}]" in read("CHANGELOG.md")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=page_id)
