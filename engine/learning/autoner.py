@@ -5,9 +5,10 @@ Neighbours are tied inside a dictionary match and broken elsewhere. Tokens of na
 dictionary holds may be either, so they have no target: the loss skips them. What lies between two
 breaks is a chunk; its type follows from the mean of its tokens' outputs, and may be none.
 
-Two departures from the published system. It mines its untyped names with AutoPhrase; we take the
-frequent names of the unlabeled text, which a user always has. And two neighbouring chunks of one
-type become one entity, because all our methods share one way of decoding.
+We depart from the published system where our setting differs: it mines its untyped names with
+AutoPhrase, and we take the frequent names of the unlabeled text, which a user always has. Two
+neighbouring chunks of one type become one entity, because all our methods are decoded alike.
+docs/method.md lists all departures.
 """
 
 from collections import Counter

@@ -98,8 +98,8 @@ METHODS: dict[str, Method] = {
         Method(
             "autoner",
             "AutoNER",
-            "Learns where names begin and end before it learns their types, and leaves frequent "
-            "names that no dictionary holds open. Precise; finds less than Conf-MPU.",
+            "Learns where names begin and end, then their types. Frequent names that no "
+            "dictionary holds are left open instead of counted as non-entities.",
             predicts_ties=True,
         ),
         Method(
