@@ -24,16 +24,7 @@ def train_in_project(project: Project, options: argparse.Namespace) -> None:
     """Train in the project, as the app does, and print how the methods compare."""
     if options.out:
         raise InputError("runs of a project are kept in it; leave out --out")
-    request = jobs.TrainRequest(
-        tuple(parse_methods(options.methods)),
-        options.preset,
-        options.encoder,
-        parse_changes(options),
-        options.seed,
-        parse_priors(options.priors) or None,
-        options.use_decisions,
-    )
-    job = _done(project, _job(project, options, request))
+    job = _done(project, _job(project, options, train_request(options)))
     note_all(jobs.job_notes(project, job.id))
     corpus = project.corpus()
     gold = project.gold(corpus)
@@ -53,15 +44,7 @@ def train_in_project(project: Project, options: argparse.Namespace) -> None:
 
 def curve_in_project(project: Project, options: argparse.Namespace) -> None:
     """Train the cells of a curve in the project, as the app does, and print the points."""
-    request = jobs.CurveRequest(
-        tuple(parse_numbers("--fractions", options.fractions, 1, 100)),
-        tuple(parse_methods(options.methods)),
-        tuple(parse_numbers("--seeds", options.seeds, 0, 1_000_000)),
-        options.preset,
-        parse_changes(options),
-        options.encoder,
-    )
-    job = _done(project, _job(project, options, request))
+    job = _done(project, _job(project, options, curve_request(options)))
     table = jobs.curve_points(project, job.id).astype(object)
     records = table.where(table.notna(), None).to_dict("records")
     points = [Point(**{str(name): value for name, value in row.items()}) for row in records]
@@ -73,6 +56,31 @@ def curve_in_project(project: Project, options: argparse.Namespace) -> None:
         write_points(Path(options.out), points)
         say(f"\nWrote {len(points):,} points to {options.out}.")
     say(f"\nCurve {job.id} is in project {project.id}.")
+
+
+def train_request(options: argparse.Namespace) -> TrainRequest:
+    """Return the training that the options of `train` ask for."""
+    return TrainRequest(
+        tuple(parse_methods(options.methods)),
+        options.preset,
+        options.encoder,
+        parse_changes(options),
+        options.seed,
+        parse_priors(options.priors) or None,
+        options.use_decisions,
+    )
+
+
+def curve_request(options: argparse.Namespace) -> CurveRequest:
+    """Return the curve that the options of `curve` ask for."""
+    return CurveRequest(
+        tuple(parse_numbers("--fractions", options.fractions, 1, 100)),
+        tuple(parse_methods(options.methods)),
+        tuple(parse_numbers("--seeds", options.seeds, 0, 1_000_000)),
+        options.preset,
+        parse_changes(options),
+        options.encoder,
+    )
 
 
 def _job(project: Project, options: argparse.Namespace, request: jobs.Request) -> jobs.Job:

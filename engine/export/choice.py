@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from engine import jobs
 from engine.export.selection import Selection, select
 from engine.formats import WriteOptions
-from engine.jobs import Job, fact_of, reading_jobs
+from engine.jobs import Job, scores_of
 from engine.labels import dictionary_entities
 from engine.projects import Project, labels_of
 from engine.review import KnownPhrases, known_phrases, mark_known, reviewed_entities
@@ -122,8 +122,7 @@ def default_method(project: Project, job: Job) -> str:
     F1 is the one that the run recorded when it was applied: gold that was added later does not
     count. Methods without F1 come last; among equals, METHOD_ORDER decides.
     """
-    with reading_jobs(project.folder) as db:
-        scores = fact_of(db, job.id, "scores") or {}
+    scores = scores_of(project, job.id)
 
     def f1(method: str) -> float:
         return scores.get(method, {}).get("overall", {}).get("f1") or 0.0

@@ -14,6 +14,7 @@ from engine.jobs.lifecycle import (
     requeue,
     resume,
     start,
+    training_job,
 )
 from engine.jobs.plan import (
     Speed,
@@ -32,7 +33,9 @@ from engine.jobs.requests import (
     ProbeRequest,
     Request,
     TrainRequest,
+    command_of,
     kind_of,
+    probe_of,
     request_from,
     settings_of,
 )
@@ -52,6 +55,7 @@ from engine.jobs.results import (
     results,
     run_card,
     run_folder,
+    scores_of,
     stages,
     stored_request,
 )
@@ -75,6 +79,7 @@ __all__ = [
     "TrainRequest",
     "active_job",
     "cancel",
+    "command_of",
     "confidence_histogram",
     "confidence_scores",
     "create",
@@ -98,6 +103,7 @@ __all__ = [
     "open_report",
     "predicted_corpus",
     "priors_of",
+    "probe_of",
     "reading_jobs",
     "request_from",
     "requeue",
@@ -105,11 +111,13 @@ __all__ = [
     "resume",
     "run_card",
     "run_folder",
+    "scores_of",
     "settings_of",
     "settle",
     "side_by_side",
     "stages",
     "start",
     "stored_request",
+    "training_job",
     "writing_jobs",
 ]

@@ -248,6 +248,13 @@ def active_job(project: Project) -> Job | None:
     )
 
 
+def training_job(project: Project) -> Job | None:
+    """Return the job that trains or is next to; None if a new training would start at once."""
+    active = [job for job in list_jobs(project) if job.is_active and job.kind in QUEUED_KINDS]
+    active.reverse()  # oldest first
+    return min(active, key=lambda job: job.state == "queued", default=None)
+
+
 # ---- stop and delete ------------------------------------------------------------------------
 
 

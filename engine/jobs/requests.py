@@ -1,5 +1,6 @@
-"""Describe what a job is to do, check it before it starts, and store it as JSON."""
+"""Describe what a job is to do: check it before it starts, print its command, store it as JSON."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
@@ -136,6 +137,41 @@ def _checked(name: str, value: Any) -> Any:
     if type(value) is not kinds[name]:
         raise InputError(f"{name}: expected {kinds[name].__name__}, got {value!r}")
     return value
+
+
+# ---- made of a request ----------------------------------------------------------------------
+
+
+def probe_of(request: TrainRequest | CurveRequest) -> ProbeRequest:
+    """Return the request that measures how fast the methods of a training or curve train."""
+    seed = request.seed if isinstance(request, TrainRequest) else 0
+    return ProbeRequest(request.methods, request.preset, request.encoder, request.settings, seed)
+
+
+def command_of(project_id: str, request: TrainRequest | CurveRequest) -> str:
+    """Return the shell command that does the same as the request.
+
+    >>> command_of("sample", TrainRequest(("mpn",), "quick", settings={"epochs": 3}, seed=7))
+    'glossa train --project sample --preset quick --methods mpn --seed 7 --set epochs=3'
+    """
+    words = ["glossa", kind_of(request), "--project", project_id]
+    if isinstance(request, CurveRequest):
+        words += ["--fractions", ",".join(map(str, request.fractions))]
+        words += ["--seeds", ",".join(map(str, request.seeds))]
+    words += ["--preset", request.preset]
+    if request.encoder != "bilstm":
+        words += ["--encoder", request.encoder]
+    if request.methods and set(request.methods) != set(OFFERED_FIRST):
+        words += ["--methods", ",".join(request.methods)]
+    if isinstance(request, TrainRequest) and request.seed:
+        words += ["--seed", str(request.seed)]
+    if request.settings:
+        words += ["--set", *(f"{name}={value}" for name, value in request.settings.items())]
+    if isinstance(request, TrainRequest) and request.priors:
+        words += ["--priors", *(f"{name}={value}" for name, value in request.priors.items())]
+    if isinstance(request, TrainRequest) and request.use_decisions:
+        words.append("--use-decisions")
+    return shlex.join(words)
 
 
 # ---- as JSON --------------------------------------------------------------------------------

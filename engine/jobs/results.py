@@ -44,8 +44,7 @@ class Results:
 
     entities: Mapping[str, Mapping[str, tuple[Entity, ...]]]  # by method, then document id
     cards: Mapping[str, Card]  # by method
-    # By method, "dictionary" included: overall, by_type, tokens, errors; empty without gold.
-    scores: Mapping[str, Any] = field(default_factory=dict)
+    scores: Mapping[str, Any] = field(default_factory=dict)  # as in `scores_of`
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +97,14 @@ def priors_of(project: Project, id: str) -> pd.DataFrame:
     """Return the priors used by the job: entity_type, value, source, labeled_share."""
     rows = _fact(project, id, "priors") or []
     return pd.DataFrame(rows, columns=["entity_type", "value", "source", "labeled_share"])
+
+
+def scores_of(project: Project, id: str) -> dict[str, Any]:
+    """Return the scores of a training job by method, "dictionary" included.
+
+    Each has overall, by_type, tokens and errors. There are none without gold, or before the end.
+    """
+    return dict(_fact(project, id, "scores") or {})
 
 
 def job_notes(project: Project, id: str) -> list[str]:
@@ -178,7 +185,7 @@ def results(project: Project, id: str) -> Results:
     return Results(
         {method: read_entities(folder / PREDICTIONS) for method, folder in done.items()},
         {method: card for method, folder in done.items() if (card := run_card(folder))},
-        _fact(project, id, "scores") or {},
+        scores_of(project, id),
     )
 
 
