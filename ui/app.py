@@ -13,8 +13,7 @@ import streamlit as st
 
 from engine.projects import Project
 from engine.text import InputError
-from ui.parts import elements as parts
-from ui.parts import garbage, sidebar
+from ui.parts import elements, garbage, sidebar
 from ui.parts.highlight import STYLE
 from ui.parts.page_style import PAGE_STYLE
 from ui.state import current
@@ -123,7 +122,7 @@ def close_unknown() -> None:
         current.current_project()
     except InputError as error:
         current.set_current(None)
-        current.say(parts.sentence(str(error)), "warning")
+        current.say(elements.sentence(str(error)), "warning")
 
 
 def opened() -> Project | None:
@@ -131,11 +130,11 @@ def opened() -> Project | None:
     try:
         project = current.current_project()
     except InputError as error:
-        parts.show_input_error(error)
-        parts.page_link("See all projects", "home", icon=":material/home:")
+        elements.show_input_error(error)
+        elements.page_link("See all projects", "home", icon=":material/home:")
         return None
     if project is None:
-        parts.empty_state(
+        elements.empty_state(
             "No project is open. Choose or create one first.", "See all projects", "home"
         )
     return project
@@ -147,7 +146,7 @@ def safe_page() -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        parts.show_input_error(error)
+        elements.show_input_error(error)
     except Exception:
         logging.getLogger("glossa").exception("the page could not be drawn")
         st.error(

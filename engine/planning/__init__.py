@@ -1,6 +1,6 @@
 """What is decided before learning: the methods, the class priors, and a forecast of the work."""
 
-from engine.planning.methods import CONFIDENCE, METHODS, TRAINING, title_of
+from engine.planning.methods import CONFIDENCE, METHODS, TRAINING, Method, title_of
 from engine.planning.preflight import (
     TrainingWork,
     check_labels,
@@ -15,6 +15,7 @@ __all__ = [
     "CONFIDENCE",
     "METHODS",
     "TRAINING",
+    "Method",
     "Priors",
     "TrainingWork",
     "check_labels",

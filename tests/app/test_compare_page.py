@@ -349,6 +349,6 @@ def test_two_sets_without_gold_have_no_scores_to_compare(project):
 def test_the_command_trains_the_same_methods(project):
     words = show(project).code[-1].value.split()
     assert words == [
-        *("python", "-m", "engine", "train", "--project", project.id),
-        *("--methods", "mpu,conf_mpu", "--preset", "quick"),
+        *("glossa", "train", "--project", project.id),
+        *("--preset", "quick", "--methods", "mpu,conf_mpu"),
     ]

@@ -1,14 +1,12 @@
 """The Train page before, while and after a run; rows of jobs are written as their process does."""
 
-import shlex
-
 import pytest
 
 from engine import jobs
-from engine.cli.command_line import make_parser
 from engine.files.source_files import SourceFile
 from engine.jobs.reports import Report
 from engine.jobs.rows import writing_jobs
+from engine.planning.methods import METHODS
 from engine.projects.workspace import create_project, sample_project
 from engine.text.model import InputError
 from tests.support.finished_runs import end_job, make_project
@@ -120,6 +118,29 @@ def test_what_was_chosen_is_what_is_started(started):
         )
     ]
     assert page.info[0].value == "The run has started\\."
+
+
+def test_other_methods_are_off_until_they_are_chosen(started):
+    page = show(sample_project())
+    others = ("bnpu", "early_stopped", "autoner", "supervised")
+    assert not any(page.checkbox(key=f"train_method_{name}").value for name in others)
+    for name in ("mpn", "mpu"):
+        page.checkbox(key=f"train_method_{name}").uncheck()
+    page.checkbox(key="train_method_autoner").check()
+    page.radio(key="train_preset").set_value("quick")
+    checked(page.run())
+    assert METHODS["autoner"].help in texts(page)
+    assert page.code[-1].value == (
+        "glossa train --project sample --preset quick --methods conf_mpu,autoner"
+    )
+    checked(page.button(key="train_start").click().run())
+    assert started == [jobs.TrainRequest(("conf_mpu", "autoner"), "quick")]
+
+
+def test_the_supervised_reference_is_offered_with_gold_only():
+    page = show(make_small_project(has_gold=False))
+    assert "train_method_autoner" in [box.key for box in page.checkbox]
+    assert "train_method_supervised" not in [box.key for box in page.checkbox]
 
 
 def test_another_preset_brings_its_own_settings():
@@ -502,7 +523,8 @@ def test_markup_in_types_is_shown_as_text():
 
 def test_a_tiny_run_goes_from_start_to_its_scores(monkeypatch):
     project = make_small_project()
-    monkeypatch.setattr(train_form, "show", lambda project: (tiny_request(methods=("mpn",)), ""))
+    request = tiny_request(methods=("mpn", "autoner"))
+    monkeypatch.setattr(train_form, "show", lambda project: (request, ""))
     page = show(project)
     checked(page.button(key="train_start").click().run())
 
@@ -514,7 +536,12 @@ def test_a_tiny_run_goes_from_start_to_its_scores(monkeypatch):
     [job] = jobs.list_jobs(project)
     assert (job.state, job.message) == ("done", "")
     checked(page.run())
-    assert table(page, "f1_mpn")["f1_mpn"].notna().all()
+    assert "AutoNER: tagger" in texts(page)
+    assert table(page, "f1_mpn")[["f1_mpn", "f1_autoner"]].notna().all(axis=None)
+    for name in ("compare", "review", "export", "predict"):
+        checked(open_page(name, project.id).run())
+    compared = open_page("compare", project.id).run()
+    assert "autoner" in compared.pills[0].value
     assert set(PRIORS) == set(table(page, "labeled_share")["entity_type"])
 
 
@@ -525,17 +552,3 @@ def test_pages_stay_within_reach_while_rows_are_written():
         page = open_page("train", project.id).run()
     assert not page.exception
     report.finish("done")
-
-
-def test_the_command_shown_is_one_that_the_command_line_takes():
-    request = jobs.TrainRequest(
-        ("mpn",), "quick", settings={"epochs": 3}, seed=7, priors={"Drug": 0.1}, use_decisions=True
-    )
-    words = shlex.split(train.command_line(make_project(), request))
-    options = make_parser().parse_args(words[3:])
-    assert (options.preset, options.methods, options.seed) == ("quick", "mpn", 7)
-    assert (options.set, options.priors, options.use_decisions) == (
-        ["epochs=3"],
-        ["Drug=0.1"],
-        True,
-    )

@@ -9,7 +9,7 @@ from engine.planning.methods import METHODS, title_of
 from engine.settings import BASELINES, Settings
 from engine.settings import METHODS as OFFERED_FIRST
 from ui.charts.palette import METHOD_COLORS, METHOD_DASHES
-from ui.parts.elements import METHOD_NAMES
+from ui.parts.wording import METHOD_NAMES
 
 
 def test_every_method_that_settings_accept_has_a_record_and_no_other():

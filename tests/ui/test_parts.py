@@ -4,10 +4,12 @@ import pytest
 
 from ui.charts import palette
 from ui.charts import style as chart_style
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 
 FINDER = doctest.DocTestFinder()
-EXAMPLES = [test for module in (parts, palette, chart_style) for test in FINDER.find(module)]
+EXAMPLES = [
+    test for module in (elements, wording, palette, chart_style) for test in FINDER.find(module)
+]
 
 
 @pytest.mark.parametrize("test", EXAMPLES, ids=lambda test: test.name)
@@ -19,11 +21,11 @@ def test_examples_in_docstrings_are_right(test):
     "text", ["a_b.txt", "$x^2$", "[link](javascript:alert(1))", ":smile:", "<b>", "**bold**"]
 )
 def test_plain_escapes_all_that_markdown_reads(text):
-    assert parts.plain(text) == "".join(c if c.isalnum() else f"\\{c}" for c in text)
+    assert elements.plain(text) == "".join(c if c.isalnum() else f"\\{c}" for c in text)
 
 
 def test_percent_of_nothing_is_a_dash():
-    assert parts.percent(float("nan")) == "–"
+    assert elements.percent(float("nan")) == "–"
 
 
 @pytest.mark.parametrize(
@@ -35,4 +37,4 @@ def test_percent_of_nothing_is_a_dash():
     ],
 )
 def test_error_is_a_sentence_and_file_names_stay(message, shown):
-    assert parts.sentence(message) == shown
+    assert elements.sentence(message) == shown

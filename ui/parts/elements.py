@@ -10,25 +10,12 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from engine.planning import METHODS
 from engine.projects import Project
 from engine.text import InputError
 from ui.charts.palette import type_colors
 from ui.parts.highlight import bullets, plain_markdown
 from ui.state import current
 
-METHOD_NAMES = {
-    "dictionary": "Dictionary",
-    **{method.name: method.title for method in METHODS.values()},
-    "gold": "Gold",
-    "review": "Reviewed",
-}
-JOB_NAMES = {
-    "train": "Training",
-    "curve": "Coverage curves",
-    "predict": "Prediction",
-    "probe": "Measuring the speed",
-}
 _ICONS = {
     "success": ":material/check_circle:",
     "info": ":material/info:",

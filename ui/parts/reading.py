@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.settings import ReadOptions
 from engine.text import InputError
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import current
 
 DETECT = "Detect"
@@ -54,7 +54,7 @@ def skip_toggle(key: str) -> bool:
 
 def show_fault(error: InputError, columns: Sequence[str], key: str, uploader: str) -> None:
     """Draw what is wrong with the files, and a button for each option that may fix it."""
-    parts.show_input_error(error)
+    elements.show_input_error(error)
     with st.container(horizontal=True):
         if error.fix == "encoding":
             for name in _OFFERED:
@@ -75,7 +75,7 @@ def discard_button(key: str, uploader: str) -> None:
 def offer(label: str, key: str, value: object) -> None:
     """Draw a button that sets a widget."""
     st.button(
-        parts.plain(label), key=f"{key}_fix_{value}", on_click=current.choose, args=(key, value)
+        elements.plain(label), key=f"{key}_fix_{value}", on_click=current.choose, args=(key, value)
     )
 
 

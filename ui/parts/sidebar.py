@@ -10,8 +10,7 @@ from engine import jobs
 from engine.jobs import Job
 from engine.projects import Project, ProjectSummary, list_projects
 from engine.text import InputError
-from ui.parts import elements as parts
-from ui.parts import live
+from ui.parts import elements, live, wording
 from ui.state import current, findings
 
 PAGE_BY_KIND = {"train": "train", "curve": "curves", "predict": "predict", "probe": "train"}
@@ -30,7 +29,7 @@ def show(groups: Mapping[str, Sequence[Any]]) -> None:
         show_links(groups)
         if project is not None:
             show_job(project)
-        st.caption(f"Disk used: {parts.size(sum(summary.bytes for summary in summaries))}")
+        st.caption(f"Disk used: {elements.size(sum(summary.bytes for summary in summaries))}")
 
 
 def show_picker(project: Project | None, summaries: Sequence[ProjectSummary]) -> None:
@@ -85,11 +84,11 @@ def show_strip(project: Project, job: Job) -> None:
     """Draw the job's progress, with Cancel and a link to its page."""
 
     with st.container(border=True, gap="small"):
-        name = parts.JOB_NAMES[job.kind]
+        name = wording.JOB_NAMES[job.kind]
         st.html(f'<div class="gl-job"><b>{name}</b><br>{escape(progress(job))}</div>')
         st.progress(min(max(job.share, 0.0), 1.0))
         with st.container(horizontal=True, vertical_alignment="center"):
-            parts.page_link("Open", PAGE_BY_KIND[job.kind])
+            elements.page_link("Open", PAGE_BY_KIND[job.kind])
             st.button(
                 "Cancel",
                 key=f"job_cancel_{job.id}",
@@ -108,6 +107,8 @@ def cancel(project: Project, job_id: str) -> None:
 def progress(job: Job) -> str:
     """Return the state of a job in a few words."""
     if job.state == "running":
-        left = f", {parts.duration(job.seconds_left)} left" if job.seconds_left is not None else ""
+        left = (
+            f", {elements.duration(job.seconds_left)} left" if job.seconds_left is not None else ""
+        )
         return f"{100 * job.share:.0f} %{left}"
     return {"queued": "waiting for its turn", "stopping": "stopping"}[job.state]

@@ -16,7 +16,7 @@ from engine.scoring import Marks, Pool, on_tokens, pool_entities
 from engine.text import EntitiesByDocument
 from ui.charts.palette import METHOD_COLORS
 from ui.charts.style import BARS
-from ui.parts import elements as parts
+from ui.parts import wording
 from ui.state import corpus, findings
 
 Key = tuple[object, ...]
@@ -103,7 +103,7 @@ def run_numbers(chosen: Sequence[ComparedSet]) -> dict[str, int]:
 
 
 def _method_name(method: str) -> str:
-    return parts.METHOD_NAMES.get(method, method)
+    return wording.method_name(method)
 
 
 # ---- the comparison -------------------------------------------------------------------------

@@ -11,9 +11,16 @@ import streamlit as st
 
 from engine.formats import Aligned
 from engine.projects import Project
-from engine.text import Corpus, Sentence, TextFigures, document_table, measure_text
-from engine.text import document_lengths as engine_document_lengths
-from engine.text import sentence_lengths as engine_sentence_lengths
+from engine.text import (
+    Corpus,
+    InputError,
+    Sentence,
+    TextFigures,
+    document_lengths,
+    document_table,
+    measure_text,
+    sentence_lengths,
+)
 
 _KEPT = 4  # entries per cache; more would fill the memory of a small machine
 
@@ -41,6 +48,14 @@ def sentences(project: Project) -> tuple[Sentence, ...]:
 def gold(project: Project) -> Aligned | None:
     """Return gold from its own files, else from the text files, else None."""
     return _gold((project.id, project.text_key(), project.gold_key()), project)
+
+
+def has_gold(project: Project) -> bool:
+    """Return whether there is gold that can be read."""
+    try:
+        return gold(project) is not None
+    except InputError:
+        return False
 
 
 def text_tables(project: Project) -> TextTables:
@@ -72,6 +87,6 @@ def _text_tables(key: tuple[str, ...], _project: Project) -> TextTables:
     return TextTables(
         measure_text(corpus),
         document_table(corpus),
-        engine_sentence_lengths(corpus),
-        engine_document_lengths(corpus),
+        sentence_lengths(corpus),
+        document_lengths(corpus),
     )

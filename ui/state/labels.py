@@ -23,7 +23,7 @@ from engine.labels import (
     measure_coverage,
     missing_candidates,
 )
-from engine.labels import conflicts as engine_conflicts
+from engine.labels import conflicts as conflict_table
 from engine.projects import EarlierLabels, Project, labels_of
 from engine.review import judgements
 from engine.scoring import (
@@ -281,7 +281,7 @@ def _coverage_tables(key: Key, _project: Project) -> CoverageTables:
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
 def _conflicts(key: Key, _project: Project) -> pd.DataFrame:
-    return engine_conflicts(labels(_project), corpus.sentences(_project))
+    return conflict_table(labels(_project), corpus.sentences(_project))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Looking for what is missing")

@@ -5,7 +5,7 @@ import streamlit as st
 from ui.charts import compare as charts_compare
 from ui.charts import matrix as charts_matrix
 from ui.charts.style import CONFIG
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 
@@ -72,7 +72,7 @@ def show_types(comparison: state.Comparison) -> None:
     figure = charts_matrix.confusion_figure(table, str(rows), str(columns))
     st.plotly_chart(figure, key="chart_confusion", config=CONFIG)
     st.caption(
-        parts.plain(
+        elements.plain(
             f"Each entity of {rows} counts once, under the type of the {columns} entity that "
             f"overlaps it most; “none” if there is no such entity. The last row counts what only "
             f"{columns} finds."

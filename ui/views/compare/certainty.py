@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.charts import certainty as charts_certainty
 from ui.charts.style import CONFIG
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 
@@ -38,7 +38,7 @@ def show(comparison: state.Comparison) -> None:
     st.plotly_chart(figure, key="chart_reliability", config=CONFIG)
     errors = [f"{name} {100 * error:.1f}" for name, error in made.errors.items()]
     st.caption(
-        parts.plain(
+        elements.plain(
             "On the dotted line, a score equals the share of correct entities; below it, the "
             "method is overconfident. Score ranges with fewer than "
             f"{charts_certainty.FEWEST_ENTITIES} entities are left out. Mean distance from the "

@@ -5,7 +5,7 @@ import streamlit as st
 from engine.projects import Project
 from ui.charts import compare as charts_compare
 from ui.charts.style import CONFIG
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 from ui.views.compare import score_table
@@ -44,4 +44,4 @@ def show(project: Project, comparison: state.Comparison) -> None:
         "sample, so this is not an estimate for all entities."
     )
     if not judged["judged"].any():
-        parts.page_link("Judge some in Review", "review", icon=":material/fact_check:")
+        elements.page_link("Judge some in Review", "review", icon=":material/fact_check:")

@@ -1,16 +1,16 @@
 """Compare: what each method finds in the same text, how accurate it is, and where they differ."""
 
-import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from engine import jobs
 from engine.formats import Aligned
-from engine.jobs import Job
+from engine.jobs import Job, TrainRequest, command_of, stored_request
 from engine.projects import Project
 from engine.text import InputError
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.state import comparison as state
 from ui.state import corpus, findings
 from ui.views.compare import agreement as compare_agreement
@@ -26,11 +26,11 @@ NO_GOLD = "No gold: these are counts and agreement, not accuracy."
 
 def show(project: Project) -> None:
     """Draw the page."""
-    parts.page_header(
+    elements.page_header(
         "Compare",
         "See what each method finds in the same text, how accurate it is, and where the methods "
         "differ.",
-        parts.project_chips(project),
+        elements.project_chips(project),
     )
     runs = findings.runs(project)
     if not is_ready(project, runs):
@@ -44,8 +44,8 @@ def show(project: Project) -> None:
     show_remarks(project, comparison, gold)
     show_tabs(project, comparison, runs, gold)
     st.divider()
-    parts.next_step("Review", "review")
-    parts.command(command_line(project, chosen))
+    elements.next_step("Review", "review")
+    elements.command(command_line(project, chosen))
 
 
 def show_tabs(
@@ -87,14 +87,14 @@ def is_ready(project: Project, runs: Sequence[Job]) -> bool:
         return True
     active = jobs.active_job(project)
     if active is not None and active.kind == "train":
-        parts.empty_state(
+        elements.empty_state(
             "Training is in progress. Results appear here, side by side, as soon as the first "
             "method is done.",
             "Watch the training",
             "train",
         )
     else:
-        parts.empty_state(
+        elements.empty_state(
             "Nothing is trained yet. Train first: this page then compares the methods with each "
             "other, with the dictionaries and, if you have it, with gold.",
             "Train",
@@ -108,7 +108,7 @@ def read_gold(project: Project) -> Aligned | None:
     try:
         return corpus.gold(project)
     except InputError as error:
-        parts.show_input_error(error)
+        elements.show_input_error(error)
         return None
 
 
@@ -141,7 +141,7 @@ def show_choice(
             selection_mode="multi",
             default=offered,
             wrap=True,
-            format_func=lambda method: parts.METHOD_NAMES.get(str(method), str(method)),
+            format_func=lambda method: wording.method_name(str(method)),
             key=f"compare_methods_{'_'.join(offered)}",
             persist_state="session",
         )
@@ -162,10 +162,10 @@ def show_runs(chosen: Sequence[state.ComparedSet], names: Mapping[str, str]) -> 
     numbers = state.run_numbers(chosen)
     if len(numbers) == 1:
         (id,) = numbers
-        st.caption(parts.plain(f"Run of {names[id]}"))
+        st.caption(elements.plain(f"Run of {names[id]}"))
     elif numbers:
         listed = ", ".join(f"{number}: {names[id]}" for id, number in numbers.items())
-        st.caption(parts.plain(f"Runs {listed}"))
+        st.caption(elements.plain(f"Runs {listed}"))
 
 
 def show_remarks(project: Project, comparison: state.Comparison, gold: Aligned | None) -> None:
@@ -177,7 +177,7 @@ def show_remarks(project: Project, comparison: state.Comparison, gold: Aligned |
         )
     remarks = [*gold_remarks(project, comparison), *version_remarks(project, comparison)]
     if remarks:
-        st.warning(parts.plain(" ".join(remarks)), icon=":material/warning:")
+        st.warning(elements.plain(" ".join(remarks)), icon=":material/warning:")
 
 
 def gold_remarks(project: Project, comparison: state.Comparison) -> list[str]:
@@ -220,10 +220,9 @@ def version_remarks(project: Project, comparison: state.Comparison) -> list[str]
 def command_line(project: Project, chosen: Sequence[state.ComparedSet]) -> str:
     """Return the command that trains and compares the same methods with the run's settings."""
     job = next((choice.job for choice in chosen if choice.job), None)
-    words = ["python", "-m", "engine", "train", "--project", project.id]
-    if job is not None:
-        methods = dict.fromkeys(c.method for c in chosen if c.job and c.job.id == job.id)
-        words += ["--methods", ",".join(methods), "--preset", job.request["preset"]]
-        if job.request["settings"]:
-            words += ["--set", *(f"{k}={v}" for k, v in job.request["settings"].items())]
-    return shlex.join(words)
+    if job is None:
+        return command_of(project.id, TrainRequest())
+    request = stored_request(job)
+    assert isinstance(request, TrainRequest)
+    methods = dict.fromkeys(c.method for c in chosen if c.job and c.job.id == job.id)
+    return command_of(project.id, replace(request, methods=tuple(methods)))

@@ -12,7 +12,7 @@ from engine.formats import Aligned
 from engine.jobs import Job, run_card
 from engine.projects import Project
 from engine.scoring import difference
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 from ui.state import findings
@@ -97,7 +97,7 @@ def show_scores(
     st.html(score_table.STYLE)
     st.html(score_table.groups_html(headings, [Group("", rows)], {}))
     st.caption(
-        parts.plain(
+        elements.plain(
             f"“Higher in”: the share of 1,000 random resamples of the text in which {two[1].name} "
             "scores higher. Near 50 %, neither is better; above 97 %, the difference is unlikely "
             "to be chance."
@@ -130,7 +130,7 @@ def show_options(project: Project, two: Sequence[state.ComparedSet]) -> None:
         st.caption("The settings that both have are the same.")
         return
     headings = {"option": "Setting", "before": two[0].name, "after": two[1].name}
-    parts.show_table(pd.DataFrame(rows), headings, "table_options")
+    elements.show_table(pd.DataFrame(rows), headings, "table_options")
 
 
 def options(project: Project, choice: state.ComparedSet) -> Mapping[str, str]:
@@ -166,10 +166,10 @@ def show_entities(
     only_after = int((changed["before"] == "").sum())
     with st.container(horizontal=True):
         both = comparison.pool.column(two[0].name) & comparison.pool.column(two[1].name)
-        parts.figure("In both", parts.count(int(both.sum())))
-        parts.figure("Gone", parts.count(only_before), f"only in {two[0].name}")
-        parts.figure("New", parts.count(only_after), f"only in {two[1].name}")
-        parts.figure("Other type", parts.count(len(changed) - only_before - only_after))
+        elements.figure("In both", elements.count(int(both.sum())))
+        elements.figure("Gone", elements.count(only_before), f"only in {two[0].name}")
+        elements.figure("New", elements.count(only_after), f"only in {two[1].name}")
+        elements.figure("Other type", elements.count(len(changed) - only_before - only_after))
     columns: dict[str, Any] = {"text": "Text", "before": two[0].name, "after": two[1].name}
     if comparison.gold:
         columns["gold"] = "Gold"
@@ -179,7 +179,7 @@ def show_entities(
         "context": "Sentence",
     }
     shown = tables.with_words(project, changed.head(MOST_ROWS))
-    parts.show_table(shown, columns, "table_changed")
+    elements.show_table(shown, columns, "table_changed")
     more = len(changed) - MOST_ROWS
     if more > 0:
         st.caption(f"{more:,} more are in the download.")

@@ -8,7 +8,7 @@ from engine.jobs import Job
 from engine.projects import Project
 from engine.scoring import Filter
 from ui.charts.palette import type_colors
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 from ui.state import corpus, review_setup
@@ -39,7 +39,7 @@ def show(project: Project, comparison: state.Comparison) -> None:
                 "dotted line: the methods differ."
             )
             show_review_button(project, comparison)
-        parts.legend(comparison.pool.types)
+        elements.legend(comparison.pool.types)
         blocks = lanes.make_blocks(comparison.pool, corpus.sentences(project), here)
         st.html(lanes.STYLE)
         st.html(lanes.lanes_html(blocks, type_colors(comparison.pool.types)))
@@ -136,4 +136,4 @@ def show_review_button(project: Project, comparison: state.Comparison) -> None:
         help="Opens Review with the entities that the methods of this run disagree on most.",
     ):
         review_setup.remember(project, run=job.id, order="disagreement")
-        parts.go_to("review")
+        elements.go_to("review")

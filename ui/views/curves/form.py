@@ -3,20 +3,17 @@
 import streamlit as st
 
 from engine import jobs
-from engine.jobs import CurveRequest
+from engine.jobs import CurveRequest, training_job
+from engine.planning import METHODS
 from engine.projects import Project
-from engine.settings import DEFAULT_TRAINING_PRESET, ENCODERS, METHODS, TRAINING_PRESETS
+from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS
 from engine.text import InputError
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.views.curves import state as state
 
 DEFAULT_SHARES = (20, 40, 60, 80, 100)
-PRESETS = {
-    "quick": "A first look: shows the shape of the curve, not the best possible scores.",
-    "balanced": "Longer training, closer to what the methods can do.",
-    "paper": "As long as in the paper. Expect hours, not minutes.",
-}
-ENCODER_NAMES = {"bilstm": "BiLSTM", "transformer": "Transformer"}
+# All methods but the supervised one, which does not learn from dictionaries.
+METHODS_WITH_CURVE = [method.name for method in METHODS.values() if not method.needs_gold]
 
 
 def show(project: Project) -> CurveRequest:
@@ -36,10 +33,10 @@ def show(project: Project) -> CurveRequest:
         )
         chosen = st.pills(
             "Methods",
-            list(METHODS),
+            METHODS_WITH_CURVE,
             selection_mode="multi",
-            default=list(METHODS),
-            format_func=lambda method: parts.METHOD_NAMES.get(str(method), str(method)),
+            default=[name for name in METHODS_WITH_CURVE if METHODS[name].is_offered_first],
+            format_func=lambda method: wording.method_name(str(method)),
             key="curves_methods",
             wrap=True,
             persist_state="session",
@@ -67,11 +64,12 @@ def show(project: Project) -> CurveRequest:
         )
         encoder = st.selectbox(
             "Encoder",
-            ENCODERS,
-            format_func=lambda name: ENCODER_NAMES.get(str(name), str(name)),
+            list(wording.ENCODERS),
+            format_func=wording.ENCODERS.__getitem__,
             key="curves_encoder",
             persist_state="session",
-            width=170,
+            help=wording.ENCODER_HELP,
+            width=290,
         )
         epochs = st.number_input(
             "Epochs",
@@ -83,10 +81,10 @@ def show(project: Project) -> CurveRequest:
             persist_state="session",
             width=150,
         )
-    st.caption(PRESETS[str(preset)])
+    st.caption(wording.TRAINING_PRESETS[str(preset)])
     request = CurveRequest(
         fractions=tuple(sorted(shares)),
-        methods=tuple(method for method in METHODS if method in chosen),
+        methods=tuple(method for method in METHODS_WITH_CURVE if method in chosen),
         seeds=tuple(range(int(seeds))),
         preset=str(preset),
         settings={"epochs": int(epochs)} if epochs else {},
@@ -104,17 +102,18 @@ def show_start(project: Project, request: CurveRequest) -> None:
         return
     seconds = jobs.estimate(project, request)
     size = (
-        f"{parts.plural(len(request.fractions), 'share')} × "
-        f"{parts.plural(len(request.methods), 'method')} × "
-        f"{parts.plural(len(request.seeds), 'seed')} = {parts.plural(cells, 'point')} to train"
+        f"{elements.plural(len(request.fractions), 'share')} × "
+        f"{elements.plural(len(request.methods), 'method')} × "
+        f"{elements.plural(len(request.seeds), 'seed')} = "
+        f"{elements.plural(cells, 'point')} to train"
     )
     time = (
         "time not known yet"
         if seconds is None
-        else f"about {parts.duration(seconds)} on this machine"
+        else f"about {elements.duration(seconds)} on this machine"
     )
-    st.markdown(f"**{parts.plain(size)}**, {parts.plain(time)}.")
-    before = state.training(project)
+    st.markdown(f"**{elements.plain(size)}**, {elements.plain(time)}.")
+    before = training_job(project)
     if before is not None:
         st.caption("Another training is in progress. This curve waits until it is done.")
     with st.container(horizontal=True):
@@ -132,8 +131,7 @@ def show_start(project: Project, request: CurveRequest) -> None:
                 key="curves_measure",
                 icon=":material/timer:",
                 disabled=is_measuring,
-                help="Trains a few batches with each method. This takes some seconds and keeps "
-                "nothing.",
+                help=wording.MEASURE_HELP,
             ):
                 state.measure(project, request)
                 st.rerun()
@@ -144,6 +142,6 @@ def start(project: Project, request: CurveRequest) -> None:
     try:
         state.start(project, request)
     except InputError as error:
-        parts.show_input_error(error)
+        elements.show_input_error(error)
         return
     st.rerun()

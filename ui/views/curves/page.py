@@ -1,14 +1,12 @@
 """Coverage curves: how well each method does with growing shares of the dictionaries."""
 
-import shlex
 from collections.abc import Sequence
 
 import streamlit as st
 
-from engine.jobs import CurveRequest, Job
+from engine.jobs import Job, command_of
 from engine.projects import Project
-from engine.settings import METHODS
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import findings
 from ui.state import labels as labels_state
 from ui.views.curves import form as curves_form
@@ -18,11 +16,11 @@ from ui.views.curves import state as state
 
 def show(project: Project) -> None:
     """Draw the page."""
-    parts.page_header(
+    elements.page_header(
         "Coverage curves",
         "See how large a dictionary each method needs. Methods are trained with growing shares of "
         "your dictionaries, and scored on the same text.",
-        parts.project_chips(project),
+        elements.project_chips(project),
     )
     if not is_ready(project):
         return
@@ -31,28 +29,28 @@ def show(project: Project) -> None:
         request = curves_form.show(project)
     job = show_choice(curve_jobs)
     if job is None:
-        parts.empty_state(
+        elements.empty_state(
             "No curve yet. It will show F1, precision and recall of each method by share of the "
             "dictionary, and grow point by point during training."
         )
     else:
         curves_result.show(project, job)
     st.divider()
-    parts.next_step("Review", "review")
-    parts.command(command_line(project, request))
+    elements.next_step("Review", "review")
+    elements.command(command_of(project.id, request))
 
 
 def is_ready(project: Project) -> bool:
     """Return whether there are text and dictionaries; if not, say what is missing."""
     if not project.text_key():
-        parts.empty_state(
+        elements.empty_state(
             "No text yet. A curve needs text and dictionaries to train on.",
             "Add text",
             "text",
         )
         return False
     if not any(dictionary.phrases for dictionary in labels_state.dictionaries(project)):
-        parts.empty_state(
+        elements.empty_state(
             "No dictionaries yet. A curve shows how results change as they grow.",
             "Add dictionaries",
             "dictionaries",
@@ -75,17 +73,3 @@ def show_choice(curve_jobs: Sequence[Job]) -> Job | None:
         width=520,
     )
     return by_id[str(chosen)]
-
-
-def command_line(project: Project, request: CurveRequest) -> str:
-    """Return the command that trains the same curve."""
-    words = ["python", "-m", "engine", "curve", "--project", project.id]
-    words += ["--fractions", ",".join(map(str, request.fractions))]
-    words += ["--seeds", ",".join(map(str, request.seeds)), "--preset", request.preset]
-    if request.methods and set(request.methods) != set(METHODS):
-        words += ["--methods", ",".join(request.methods)]
-    if request.encoder != "bilstm":
-        words += ["--encoder", request.encoder]
-    for name, value in request.settings.items():
-        words += ["--set", f"{name}={value}"]
-    return shlex.join(words)

@@ -12,8 +12,7 @@ from engine.text import InputError
 from ui.charts import curves as charts_curves
 from ui.charts.curves import MEASURES
 from ui.charts.style import CONFIG
-from ui.parts import elements as parts
-from ui.parts import live
+from ui.parts import elements, live, wording
 from ui.views.curves import cells as curve_cells
 from ui.views.curves import state as state
 from ui.views.curves.report import curve_report
@@ -21,22 +20,6 @@ from ui.views.curves.report import curve_report
 SCORES = ("F1", "Precision", "Recall")
 COUNTS = ("Entities", "Coverage")
 NO_GOLD = "No gold: these are counts and coverage, not accuracy."
-ENDS = {
-    "done": "Done",
-    "cancelled": "Cancelled",
-    "failed": "Failed",
-    "interrupted": "Interrupted",
-    "queued": "Waiting for its turn",
-    "running": "Training",
-    "stopping": "Stopping",
-}
-
-STAGES = {
-    "reading": "reading the text",
-    "labels": "matching",
-    "priors": "estimating priors",
-    "context": "encoding the text with the frozen encoder",
-}
 
 
 def show(project: Project, job: Job) -> None:
@@ -55,7 +38,7 @@ def show(project: Project, job: Job) -> None:
         if len(points):
             show_figures(points, now)
         elif now.is_active:
-            parts.empty_state("The first points appear when the smallest share is trained.")
+            elements.empty_state("The first points appear when the smallest share is trained.")
         show_cells(project, now)
 
     def is_over() -> bool:
@@ -71,8 +54,8 @@ def show(project: Project, job: Job) -> None:
 def curve_name(job: Job) -> str:
     """Return a name that tells the curve from others and stays the same while it trains."""
     request = job.request
-    methods = ", ".join(parts.METHOD_NAMES.get(name, name) for name in request["methods"])
-    seeds = parts.plural(len(request["seeds"]), "seed")
+    methods = ", ".join(wording.method_name(name) for name in request["methods"])
+    seeds = elements.plural(len(request["seeds"]), "seed")
     return f"{job.created_at:%-d %b %Y, %H:%M} ({request['preset']}, {methods}, {seeds})"
 
 
@@ -91,18 +74,23 @@ def show_versions(project: Project, job: Job) -> None:
 def show_progress(project: Project, job: Job) -> None:
     """Draw the state of the job, with its actions."""
     if job.is_active:
-        left = f", {parts.duration(job.seconds_left)} left" if job.seconds_left else ""
-        stage = f", {STAGES.get(job.stage, job.stage)}" if job.state == "running" else ""
-        text = f"{ENDS[job.state]}{stage}{left}"
-        st.progress(min(max(job.share, 0.0), 1.0), parts.plain(text))
+        st.progress(min(max(job.share, 0.0), 1.0), elements.plain(progress_text(job)))
         st.caption("You can leave this page or close the browser. Training continues.")
     elif job.state != "done":
+        end = wording.JOB_STATES[job.state].capitalize()
+        why = f" {elements.sentence(job.message)}" if job.message else ""
         st.warning(
-            parts.plain(f"{ENDS[job.state]}. {parts.sentence(job.message) if job.message else ''}")
-            + " Finished points are kept.",
+            f"{elements.plain(f'{end}.{why}')} Finished points are kept.",
             icon=":material/warning:",
         )
     show_actions(project, job)
+
+
+def progress_text(job: Job) -> str:
+    """Return what the job does now, and the time left."""
+    doing = {"queued": wording.stage_name("waiting"), "stopping": "Stopping"}.get(job.state)
+    left = f", {elements.duration(job.seconds_left)} left" if job.seconds_left else ""
+    return f"{doing or wording.stage_name(job.stage)}{left}"
 
 
 def show_actions(project: Project, job: Job) -> None:
@@ -162,7 +150,7 @@ def show_figures(points: pd.DataFrame, job: Job) -> None:
             key="curves_picture",
             help="The camera button of each chart saves it in this format.",
         )
-    names, shares = parts.METHOD_NAMES, job.request["fractions"]
+    names, shares = wording.METHOD_NAMES, job.request["fractions"]
     figure = charts_curves.curve_figure(points, MEASURES[str(measure)], names, shares=shares)
     config = camera(f"curve-{str(measure).lower()}-{job.id}", str(picture))
     st.plotly_chart(figure, key="chart_curve", config=config)
@@ -209,10 +197,12 @@ def show_cells(project: Project, job: Job) -> None:
     st.subheader("Points", anchor=False)
     st.caption(f"{done:,} of {len(cells):,} trained.")
     st.html(curve_cells.STYLE)
-    st.html(curve_cells.cells_html(cells, parts.METHOD_NAMES))
+    st.html(curve_cells.cells_html(cells, wording.METHOD_NAMES))
     failed = cells[cells["state"] == "failed"]
     for message in dict.fromkeys(failed["message"].tolist()):
-        st.error(parts.plain(parts.sentence(message or "A point failed")), icon=":material/error:")
+        st.error(
+            elements.plain(elements.sentence(message or "A point failed")), icon=":material/error:"
+        )
 
 
 # ---- data -----------------------------------------------------------------------------------
@@ -224,7 +214,7 @@ def show_data(project: Project, job: Job, points: pd.DataFrame) -> None:
         shares = {"precision": "Precision (%)", "recall": "Recall (%)", "f1": "F1 (%)"}
         shares["token_coverage"] = "Labeled tokens (%)"
         table = points.assign(
-            method=[parts.METHOD_NAMES.get(name, name) for name in points["method"]],
+            method=[wording.method_name(name) for name in points["method"]],
             **{name: 100 * points[name].astype(float) for name in shares},
         )
         columns: dict[str, Any] = {"fraction": "Share (%)", "method": "Method", "seed": "Seed"}
@@ -232,7 +222,7 @@ def show_data(project: Project, job: Job, points: pd.DataFrame) -> None:
             columns[name] = st.column_config.NumberColumn(heading, format="%.1f")
         columns |= {"n_terms": "Phrases", "n_entities": "Entities"}
         columns["seconds"] = st.column_config.NumberColumn("Training (s)", format="%.0f")
-        parts.show_table(table, columns, "table_points")
+        elements.show_table(table, columns, "table_points")
     with st.container(horizontal=True):
         st.download_button(
             "Download data (CSV)",
@@ -259,4 +249,4 @@ def show_data(project: Project, job: Job, points: pd.DataFrame) -> None:
 def report(project: Project, job: Job) -> bytes:
     """Return the curve as an HTML file."""
     title = f"Coverage curve of {project.name}, {curve_name(job)}"
-    return curve_report(state.points(project, job), parts.METHOD_NAMES, title).encode()
+    return curve_report(state.points(project, job), wording.METHOD_NAMES, title).encode()

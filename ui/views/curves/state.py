@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import jobs
-from engine.jobs import CurveRequest, Job, ProbeRequest
+from engine.jobs import CurveRequest, Job, probe_of
 from engine.projects import Project
 from ui.state import current
 
@@ -48,15 +48,7 @@ def start(project: Project, request: CurveRequest) -> None:
 
 def measure(project: Project, request: CurveRequest) -> None:
     """Measure how fast its methods train on this machine, to estimate the time."""
-    jobs.start(
-        project,
-        ProbeRequest(
-            methods=request.methods,
-            preset=request.preset,
-            encoder=request.encoder,
-            settings=request.settings,
-        ),
-    )
+    jobs.start(project, probe_of(request))
 
 
 def say(message: str) -> None:
@@ -67,12 +59,6 @@ def say(message: str) -> None:
 def is_measuring(project: Project) -> bool:
     """Return whether a measurement is in progress."""
     return any(job.is_active for job in jobs.list_jobs(project, "probe"))
-
-
-def training(project: Project) -> Job | None:
-    """Return the training or curve that a new one would have to wait for."""
-    active = jobs.active_job(project)
-    return active if active is not None and active.kind in ("train", "curve") else None
 
 
 # Streamlit leaves parameters that begin with an underscore out of the cache key.

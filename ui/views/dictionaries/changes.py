@@ -14,16 +14,11 @@ from engine.projects import Project
 from engine.settings import MATCH_PRESETS, MatchOptions
 from engine.text import Sentence, Span
 from ui.charts.palette import type_colors
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.parts.highlight import Line, highlight_lines, marks
 from ui.state import corpus, current
 from ui.views.dictionaries import state as state
 
-PRESETS = {
-    "strict": "Exactly the same words, letter by letter.",
-    "balanced": "Any case, but short acronyms as written: AIDS is not aids.",
-    "loose": "Any case, accents, plurals and hyphens.",
-}
 AS_PROJECT, OWN = "as the project", "its own"
 EDITABLE = ("is_enabled", "priority", "matching")
 
@@ -49,10 +44,10 @@ def show_grid(project: Project) -> None:
         )
         preset = st.radio(
             "Matching of the project",
-            list(PRESETS),
-            index=list(PRESETS).index(project.match_preset()),
+            list(wording.MATCH_PRESETS),
+            index=list(wording.MATCH_PRESETS).index(project.match_preset()),
             format_func=str.capitalize,
-            captions=list(PRESETS.values()),
+            captions=list(wording.MATCH_PRESETS.values()),
             horizontal=True,
             key=f"dictionaries_preset_{project.labels_key()}",
         )
@@ -92,7 +87,7 @@ def grid_columns() -> dict[str, Any]:
             help="If matches of the same length overlap, the higher priority wins.",
         ),
         "matching": st.column_config.SelectboxColumn(
-            "Matching", options=[AS_PROJECT, *PRESETS, OWN], required=True
+            "Matching", options=[AS_PROJECT, *wording.MATCH_PRESETS, OWN], required=True
         ),
     }
 
@@ -149,7 +144,7 @@ def warn_without_matches(table: pd.DataFrame) -> None:
     silent = table[table["is_enabled"] & (table["matches"].fillna(1) == 0)]
     for name, phrases in zip(silent["name"], silent["phrases"], strict=True):
         st.warning(
-            parts.plain(
+            elements.plain(
                 f"“{name}” matches nothing in this text (0 of {phrases:,} phrases). Try looser "
                 "matching, or check that both are in the same language."
             ),
@@ -177,7 +172,7 @@ def show_draft(project: Project) -> None:
             show_counts(changes)
         with st.container(horizontal=True):
             if st.button("Apply", key="dictionaries_apply", type="primary"):
-                with parts.explained():
+                with elements.explained():
                     apply(project, draft)
             st.button("Discard", key="dictionaries_discard", on_click=state.drop_draft)
         if changes is not None:
@@ -187,9 +182,9 @@ def show_draft(project: Project) -> None:
 def show_counts(changes: Changes) -> None:
     """Draw how many matches are added and removed."""
     with st.container(horizontal=True):
-        parts.figure("New matches", f"+{len(changes.added):,}")
-        parts.figure("Matches gone", f"−{len(changes.removed):,}")
-        parts.figure("Unchanged", parts.count(changes.unchanged))
+        elements.figure("New matches", f"+{len(changes.added):,}")
+        elements.figure("Matches gone", f"−{len(changes.removed):,}")
+        elements.figure("Unchanged", elements.count(changes.unchanged))
     if changes.is_empty:
         st.caption("The matches stay the same; nothing changes on other pages.")
 
@@ -201,7 +196,7 @@ def show_examples(project: Project, changes: Changes) -> None:
         if table.empty:
             continue
         examples = change_examples(table)
-        with st.expander(f"{title}: {parts.plural(len(examples), 'example')}", expanded=True):
+        with st.expander(f"{title}: {elements.plural(len(examples), 'example')}", expanded=True):
             st.html(highlight_lines(example_lines(examples, sentences), colors_of(project, table)))
 
 

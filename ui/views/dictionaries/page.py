@@ -9,7 +9,7 @@ from engine.projects import Project
 from ui.charts import dictionaries as charts
 from ui.charts.palette import type_colors
 from ui.charts.style import CONFIG
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import current
 from ui.views.dictionaries import changes as dictionary_changes
 from ui.views.dictionaries import phrases as dictionary_phrases
@@ -25,22 +25,22 @@ EMPTY = (
 
 def show(project: Project) -> None:
     """Draw the page."""
-    parts.page_header(
+    elements.page_header(
         "Dictionaries",
         "Lists of phrases, each with a type. Where they match the text, they become the distant "
         "labels that a tagger learns from.",
-        parts.project_chips(project),
+        elements.project_chips(project),
     )
     if not project.dictionary_version() or not state.read_dictionaries(project):
         dictionary_upload.show(project)
-        parts.empty_state(EMPTY, "Or look at the sample on the home page", "home")
+        elements.empty_state(EMPTY, "Or look at the sample on the home page", "home")
         show_versions_when_emptied(project)
     else:
         show_dictionaries(project)
     st.divider()
     if project.dictionary_version():
-        parts.next_step("Distant labels", "labels")
-    parts.command(command_line(project))
+        elements.next_step("Distant labels", "labels")
+    elements.command(command_line(project))
 
 
 def show_dictionaries(project: Project) -> None:
@@ -66,7 +66,7 @@ def command_line(project: Project) -> str:
     """Return the command that adds the same dictionaries."""
     names = [dictionary.name for dictionary in state.read_dictionaries(project)] or ["Disease.txt"]
     listed = [*names[:5], *(["…"] if len(names) > 5 else [])]
-    line = ["python", "-m", "engine", "import", "--project", project.id, "--dictionary", *listed]
+    line = ["glossa", "import", "--project", project.id, "--dictionary", *listed]
     return shlex.join(line)
 
 
@@ -77,7 +77,7 @@ def show_charts(project: Project) -> None:
     """Draw the matches by type, by phrase and by length of the phrase."""
     tables = state.chart_tables(project)
     if tables is None:
-        parts.empty_state("No text yet, so there are no matches.", "Add text", "text")
+        elements.empty_state("No text yet, so there are no matches.", "Add text", "text")
         return
     if tables.ranks.empty:
         st.info("No phrase matches this text, so there is nothing to draw.")
@@ -85,7 +85,7 @@ def show_charts(project: Project) -> None:
     colors = type_colors(tables.by_type["entity_type"])
     st.subheader("Matches by type", anchor=False)
     draw(charts.type_figure(tables.by_type, colors), "types")
-    with parts.side_by_side("dictionary_charts"):
+    with elements.side_by_side("dictionary_charts"):
         show_frequent(tables, colors)
         show_spread(tables, colors)
 
@@ -134,7 +134,7 @@ def show_versions(project: Project) -> None:
     }
     columns |= {"reason": "What was done", "phrases": "Phrases"}
     st.caption("Every change is saved as a version. No version is ever lost.")
-    parts.show_table(table, columns, "dictionaries_versions")
+    elements.show_table(table, columns, "dictionaries_versions")
     earlier = [entry.version for entry in history[1:]]
     if not earlier:
         return

@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.dictionaries import PhraseRow
 from engine.projects import Project
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import current
 from ui.views.dictionaries import state as state
 
@@ -45,7 +45,7 @@ def show(project: Project) -> None:
     columns |= {"entity_type": "Type", "dictionary": "Dictionary", "matches": "Matches"}
     columns |= {"flags": "Remarks", "state": "State"}
     place = st.container()  # above the table, where it is visible
-    chosen = parts.show_table(
+    chosen = elements.show_table(
         here.assign(state=here["is_muted"].map({True: "muted", False: ""})),
         columns,
         f"phrases_table {key} {page} {project.dictionary_version()}",
@@ -101,7 +101,7 @@ def show_actions(project: Project, chosen: pd.DataFrame) -> None:
     columns = (chosen[name] for name in ("dictionary", "phrase", "entity_type"))
     rows = [PhraseRow(*row) for row in zip(*columns, strict=True)]
     held = state.read_dictionaries(project)
-    count = parts.plural(len(chosen), "phrase")
+    count = elements.plural(len(chosen), "phrase")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if st.button("Mute", key="phrases_mute", disabled=is_empty, icon=":material/volume_off:"):
             save(project, project.mute_phrases, rows)

@@ -10,8 +10,7 @@ from engine.dictionaries import Dictionary, retype
 from engine.projects import Project
 from engine.settings import LIMITS, ReadOptions
 from engine.text import InputError
-from ui.parts import elements as parts
-from ui.parts import reading
+from ui.parts import elements, reading
 from ui.parts.highlight import bullets
 from ui.state import current, uploads
 from ui.views.dictionaries import state as state
@@ -63,7 +62,7 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     way = ask_way(held, new, key)
     with st.container(horizontal=True):
         if st.button("Save to the project", key=f"{key}_save", type="primary"):
-            with parts.explained():
+            with elements.explained():
                 save(project, retype(new, types), is_replacing=way == REPLACE)
         reading.discard_button(key, UPLOADER)
 
@@ -73,7 +72,7 @@ def ask_type(untyped: Sequence[str], key: str) -> str:
     if not untyped:
         return ""
     for message in untyped:
-        st.warning(parts.plain(parts.sentence(message)), icon=":material/warning:")
+        st.warning(elements.plain(elements.sentence(message)), icon=":material/warning:")
     answer = st.text_input(
         "Type of the phrases without a type",
         key=f"{key}_type",
@@ -88,7 +87,7 @@ def ask_way(held: Sequence[Dictionary], new: Sequence[Dictionary], key: str) -> 
     known = {dictionary.name for dictionary in held} & {dictionary.name for dictionary in new}
     if not known:
         return BESIDE
-    names = parts.plain(", ".join(sorted(known)))
+    names = elements.plain(", ".join(sorted(known)))
     verb = "is" if len(known) == 1 else "are"
     label = f"{names} {verb} already in the project"
     return st.radio(label, [REPLACE, BESIDE], horizontal=True, key=f"{key}_way")
@@ -139,7 +138,7 @@ def save(project: Project, new: Sequence[Dictionary], *, is_replacing: bool) -> 
     """Save the dictionaries as a new version, say so, and empty the uploader."""
     added = project.join_dictionaries(new, is_replacing=is_replacing)
     names = ", ".join(dictionary.name for dictionary in added)
-    phrases = parts.plural(sum(len(dictionary.phrases) for dictionary in added), "phrase")
+    phrases = elements.plural(sum(len(dictionary.phrases) for dictionary in added), "phrase")
     current.say(f"Saved {names} with {phrases}, as version {project.dictionary_version()}.")
     current.empty_uploader(UPLOADER)
     st.rerun()

@@ -33,7 +33,7 @@ from engine.run_folder import is_checkpoint
 from engine.scoring import ALL_TYPES
 from engine.text import Corpus, EntitiesByDocument, spans_from_entities
 from ui.charts.palette import type_colors
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.parts.highlight import Line, marks
 from ui.state import comparison as compared
 from ui.state import comparison_tables, corpus, findings, labels
@@ -142,17 +142,17 @@ def _figures(project: Project) -> list[Figure]:
         *figures,
         Figure(
             "Token coverage",
-            parts.percent(covered.token_share),
+            elements.percent(covered.token_share),
             f"{covered.labeled_tokens:,} of {covered.tokens:,} tokens",
         ),
         Figure(
             "Sentences with a match",
-            parts.percent(covered.sentence_share),
+            elements.percent(covered.sentence_share),
             f"{covered.matched_sentences:,} of {covered.sentences:,} sentences",
         ),
         Figure(
             "Phrases used",
-            parts.percent(covered.phrase_share),
+            elements.percent(covered.phrase_share),
             f"{covered.used_phrases:,} of {covered.phrases:,} phrases",
         ),
         Figure("Conflicts", f"{covered.conflicts:,}", "lost to another type"),
@@ -218,7 +218,7 @@ def _sentences(texts: Corpus) -> list[Line]:
 
 
 def _whose(choice: ExportChoice) -> str:
-    name = parts.METHOD_NAMES.get(choice.method, choice.method)
+    name = wording.method_name(choice.method)
     names = {
         RUN: f"{name}, run {choice.run}",
         REVIEWED: "your decisions, then what the method found, then the dictionaries",

@@ -8,7 +8,7 @@ import streamlit as st
 from engine.export import ExportChoice, default_method
 from engine.jobs import Job
 from engine.projects import Project
-from ui.parts import elements as parts
+from ui.parts import wording
 from ui.state import findings
 from ui.views.export import downloads
 from ui.views.export.state import file_name
@@ -109,7 +109,7 @@ def weights_file(project: Project, choice: ExportChoice, job: Job) -> Extra:
     """Return the chosen method as it was trained, else the default method of the run."""
     has_method = choice.method in findings.methods_of(job)
     method = choice.method if has_method else default_method(project, job)
-    name = parts.METHOD_NAMES.get(method, method)
+    name = wording.method_name(method)
     return Extra(
         "model",
         "Weights (zip)",

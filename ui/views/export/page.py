@@ -20,7 +20,7 @@ from engine.export import (
 from engine.formats import WriteOptions, view_config
 from engine.jobs import Job
 from engine.projects import Project
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.parts.highlight import bullets
 from ui.state import findings
 from ui.views.export import more as export_more
@@ -68,15 +68,15 @@ docs.to_disk("train.spacy")"""
 
 def show(project: Project) -> None:
     """Draw the page."""
-    parts.page_header(
+    elements.page_header(
         "Export",
         "Download the entities in the format that your next tool reads. Every offset is "
         "checked against the text first.",
-        parts.project_chips(project),
+        elements.project_chips(project),
     )
     offered = state.available(project) if project.text_key() else []
     if not offered:
-        parts.empty_state(
+        elements.empty_state(
             "There is nothing to export yet: add text and dictionaries first.",
             "Add text",
             "text",
@@ -89,7 +89,7 @@ def show(project: Project) -> None:
     show_file(project, choice)
     st.subheader("More downloads", anchor=False)
     export_more.show(project, choice, job)
-    parts.command(command_line(project, choice))
+    elements.command(command_line(project, choice))
 
 
 # ---- which entities -------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def show_method(project: Project, runs: list[Job]) -> tuple[Job, str]:
         methods,
         default=default_method(project, job),
         required=True,
-        format_func=lambda name: parts.METHOD_NAMES.get(name, name),
+        format_func=wording.method_name,
         key=f"export_method_{job.id}",
     )
     return job, str(method)
@@ -187,7 +187,7 @@ def show_formats() -> str:
         key="export_format",
         horizontal=True,
     )
-    st.caption(parts.plain(formats[chosen].description))
+    st.caption(elements.plain(formats[chosen].description))
     return chosen
 
 
@@ -225,8 +225,8 @@ def show_file(project: Project, choice: ExportChoice) -> None:
     made = state.written(project, choice)
     if note := state.chosen(project, choice).note:
         st.info(f"{note}.")
-    entities = parts.plural(count_entities(texts), "entity")
-    documents = parts.plural(len(texts.documents), "document")
+    entities = elements.plural(count_entities(texts), "entity")
+    documents = elements.plural(len(texts.documents), "document")
     st.caption(f"{entities} in {documents}. The first {state.PREVIEW_LINES} lines:")
     st.code(state.first_lines(made, choice.format), language=None)
     integrity = st.container()  # filled last: reading the file again takes the longest
@@ -261,9 +261,9 @@ def show_integrity(verified: Verification | None) -> None:
     if verified is None:
         st.caption("This file is large: it is written and verified when you download it.")
     elif verified.problem:
-        st.error(parts.plain(f"This file would be wrong: {verified.problem}."))
+        st.error(elements.plain(f"This file would be wrong: {verified.problem}."))
     else:
-        st.caption(f":material/verified: {parts.plain(str(verified))}")
+        st.caption(f":material/verified: {elements.plain(str(verified))}")
 
 
 def show_use(format: str, types: list[str]) -> None:
@@ -278,7 +278,7 @@ def show_use(format: str, types: list[str]) -> None:
 
 def command_line(project: Project, choice: ExportChoice) -> str:
     """Return the command that writes the same file."""
-    words = ["python", "-m", "engine", "export", "--project", project.id]
+    words = ["glossa", "export", "--project", project.id]
     words += {
         GOLD: ["--gold"],
         RUN: ["--run", choice.run, "--method", choice.method],

@@ -21,7 +21,7 @@ from engine.projects import (
 )
 from engine.settings import LIMITS
 from engine.text import InputError
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.state import current
 from ui.views.home.picture import path_picture
 
@@ -39,7 +39,7 @@ EXPLANATION = (
 
 def show() -> None:
     """Draw the page."""
-    parts.page_header("From a dictionary to a tagger", "")
+    elements.page_header("From a dictionary to a tagger", "")
     lines = "".join(f"<p>{escape(line)}</p>" for line in EXPLANATION)
     st.html(f'<div class="gl-explanation">{lines}</div>{path_picture()}')
     with st.container(horizontal=True, key="home_cards"):
@@ -47,7 +47,7 @@ def show() -> None:
         show_new()
         show_import()
     show_projects()
-    parts.command(
+    elements.command(
         "glossa projects\n"
         'glossa import --project my-project --create "My project" '
         "--text notes.txt --dictionary Disease.txt"
@@ -77,7 +77,7 @@ def show_new() -> None:
             "Name of the new project", key="home_new_name", placeholder="Case reports 2026"
         )
         if st.form_submit_button("Create project"):
-            with parts.explained():
+            with elements.explained():
                 open_at(create_project(name).id, "text")
 
 
@@ -92,7 +92,7 @@ def show_import() -> None:
             key=current.uploader_key("home_zip"),
         )
         if file and st.button("Import project", key="home_import"):
-            with parts.explained():
+            with elements.explained():
                 project = import_project_zip(file.getvalue())
                 current.empty_uploader("home_zip")
                 open_at(project.id, "text")
@@ -101,7 +101,7 @@ def show_import() -> None:
 def open_at(project_id: str, page_name: str) -> None:
     """Open the project at a page."""
     current.set_current(project_id)
-    parts.go_to(page_name)
+    elements.go_to(page_name)
 
 
 # ---- projects -------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def show_projects() -> None:
     st.subheader("Projects", anchor=False)
     summaries = list_projects()
     if not summaries:
-        parts.empty_state("No projects yet. Open the sample project, or create your own above.")
+        elements.empty_state("No projects yet. Open the sample project, or create your own above.")
         return
     pages = -(-len(summaries) // PAGE_SIZE)
     page = st.pagination(pages, key="home_page") if pages > 1 else 1
@@ -125,7 +125,7 @@ def show_project(summary: ProjectSummary) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.html(project_html(summary))
         if not summary.problem and st.button(
-            "Open", key=f"home_open_{summary.id}", help=f"Open {parts.plain(summary.name)}"
+            "Open", key=f"home_open_{summary.id}", help=f"Open {elements.plain(summary.name)}"
         ):
             open_at(summary.id, "labels" if summary.sentences and summary.phrases else "text")
         with st.popover("More", key=f"home_more_{summary.id}"):
@@ -143,11 +143,11 @@ def project_html(summary: ProjectSummary) -> str:
     else:
         line = " · ".join(
             (
-                parts.plural(summary.sentences, "sentence"),
-                parts.plural(summary.dictionaries, "dictionary"),
+                elements.plural(summary.sentences, "sentence"),
+                elements.plural(summary.dictionaries, "dictionary"),
                 f"last job: {job_name(summary.last_job)}",
-                parts.size(summary.bytes),
-                f"changed {parts.ago(summary.modified)}",
+                elements.size(summary.bytes),
+                f"changed {elements.ago(summary.modified)}",
             )
         )
     return (
@@ -163,7 +163,7 @@ def job_name(last_job: str) -> str:
     ('prediction, done', 'none')
     """
     kind, _, state = last_job.partition(" ")
-    return f"{parts.JOB_NAMES.get(kind, kind).lower()}, {state}" if kind else "none"
+    return f"{wording.JOB_NAMES.get(kind, kind).lower()}, {state}" if kind else "none"
 
 
 def show_rename(summary: ProjectSummary) -> None:
@@ -171,7 +171,7 @@ def show_rename(summary: ProjectSummary) -> None:
     with st.form(f"home_rename_{summary.id}", border=False):
         name = st.text_input("New name", summary.name, key=f"home_rename_name_{summary.id}")
         if st.form_submit_button("Rename"):
-            with parts.explained():
+            with elements.explained():
                 open_project(summary.id).rename(name)
                 st.rerun()
 
@@ -183,7 +183,7 @@ def show_duplicate(summary: ProjectSummary) -> None:
             "Name of the copy", f"{summary.name} (copy)", key=f"home_copy_name_{summary.id}"
         )
         if st.form_submit_button("Duplicate"):
-            with parts.explained():
+            with elements.explained():
                 duplicate_project(summary.id, name)
                 current.say(f"{summary.name} was copied.")
                 st.rerun()
@@ -220,7 +220,7 @@ def show_delete(summary: ProjectSummary) -> None:
             help="Permanently deletes its text, dictionaries, runs and decisions from the disk.",
         )
         if st.form_submit_button("Delete permanently", icon=":material/delete:"):
-            with parts.explained():
+            with elements.explained():
                 delete(summary, typed)
     if summary.id == SAMPLE and st.button(
         "Reset the sample project",

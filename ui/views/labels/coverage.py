@@ -6,7 +6,7 @@ from engine.projects import Project
 from ui.charts import labels as charts
 from ui.charts.palette import type_colors
 from ui.charts.style import CONFIG
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import labels as state
 
 SMALL = 200_000  # tokens; up to this size, looking for missing names is fast
@@ -49,7 +49,7 @@ def show_missing(project: Project) -> None:
             return
         columns = {"phrase": "Phrase", "count": "Times", "documents": "Documents"}
         example = st.column_config.TextColumn("Example", width="large")
-        parts.show_table(missing, {**columns, "example": example}, "table_missing")
+        elements.show_table(missing, {**columns, "example": example}, "table_missing")
 
 
 def show_conflicts(project: Project) -> None:
@@ -69,4 +69,4 @@ def show_conflicts(project: Project) -> None:
     columns |= {"loser_type": "Loser's type", "rule": "Rule"}
     counted = conflicts.groupby(list(columns), sort=False).size().reset_index(name="times")
     counted = counted.sort_values("times", ascending=False, kind="stable")
-    parts.show_table(counted, {**columns, "times": "Times"}, "table_conflicts")
+    elements.show_table(counted, {**columns, "times": "Times"}, "table_conflicts")

@@ -6,7 +6,7 @@ import streamlit as st
 from engine.dictionaries import list_phrases
 from engine.formats import Aligned
 from engine.projects import Project
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import current
 from ui.state import labels as state
 
@@ -36,7 +36,7 @@ def show_noisy(project: Project, gold: Aligned | None) -> None:
         f"Short and everyday words often match by mistake. {source} Select rows to mute them."
     )
     table = suspect.head(MOST_ROWS).reset_index(drop=True)
-    rows = parts.show_table(
+    rows = elements.show_table(
         table.assign(precision=100 * table["precision"].astype(float)),
         {
             "phrase": "Phrase",
@@ -55,7 +55,7 @@ def show_noisy(project: Project, gold: Aligned | None) -> None:
     if len(suspect) > len(table):
         st.caption(f"The first {len(table):,} of {len(suspect):,}.")
     chosen = pairs_of(table, [row for row in rows if row < len(table)])
-    label = f"Mute {parts.plural(len(chosen), 'phrase')}" if chosen else "Mute"
+    label = f"Mute {elements.plural(len(chosen), 'phrase')}" if chosen else "Mute"
     if st.button(
         label,
         key="noisy_mute",
@@ -81,7 +81,7 @@ def show_muted(project: Project) -> None:
             "Muted phrases",
             list(names),
             key=f"noisy_muted_{project.dictionary_version()}",
-            placeholder=f"Choose from {parts.plural(len(names), 'phrase')}",
+            placeholder=f"Choose from {elements.plural(len(names), 'phrase')}",
             width=420,
         )
         if st.button("Unmute", key="noisy_unmute", disabled=not chosen):

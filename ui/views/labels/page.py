@@ -8,7 +8,7 @@ import streamlit as st
 from engine.formats import Aligned
 from engine.projects import Project
 from engine.text import InputError
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.state import corpus
 from ui.state import labels as state
 from ui.views.labels import coverage as labels_coverage
@@ -17,20 +17,15 @@ from ui.views.labels import precision as labels_precision
 from ui.views.labels import text as labels_text
 
 TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases")
-PRESETS = {
-    "strict": "Exactly the same words, letter by letter.",
-    "balanced": "Any case, but short acronyms as written: AIDS is not aids.",
-    "loose": "Any case, accents, plurals and hyphens.",
-}
 
 
 def show(project: Project) -> None:
     """Draw the page."""
-    parts.page_header(
+    elements.page_header(
         "Distant labels",
         "See what your dictionaries match in your text, how much of it they cover, and how often "
         "they are right, before you train on it.",
-        parts.project_chips(project),
+        elements.project_chips(project),
     )
     if not is_ready(project):
         return
@@ -65,14 +60,14 @@ def show(project: Project) -> None:
 def is_ready(project: Project) -> bool:
     """Return whether there are text and dictionaries; if not, say what is missing."""
     if not project.text_key():
-        parts.empty_state(
+        elements.empty_state(
             "No text yet. Add the documents to look up your dictionaries in.",
             "Add text",
             "text",
         )
         return False
     if not any(dictionary.phrases for dictionary in state.dictionaries(project)):
-        parts.empty_state(
+        elements.empty_state(
             "No dictionaries yet. A dictionary can be a .txt file named after its type, such as "
             "Disease.txt, with one phrase per line.",
             "Add dictionaries",
@@ -87,14 +82,14 @@ def show_preset(project: Project) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         preset = st.segmented_control(
             "Matching",
-            list(PRESETS),
+            list(wording.MATCH_PRESETS),
             required=True,
             format_func=str.capitalize,
             key=state.preset_key(project),
             on_change=state.store_preset,
             args=(project,),
         )
-        st.caption(PRESETS[str(preset)])
+        st.caption(wording.MATCH_PRESETS[str(preset)])
 
 
 def read_gold(project: Project) -> Aligned | None:
@@ -102,7 +97,7 @@ def read_gold(project: Project) -> Aligned | None:
     try:
         return corpus.gold(project)
     except InputError as error:
-        parts.show_input_error(error)
+        elements.show_input_error(error)
         return None
 
 
@@ -113,7 +108,7 @@ def has_matches(project: Project) -> bool:
         return True
     looser = {"strict": "balanced", "balanced": "loose"}.get(project.match_preset())
     advice = f"Try {looser} matching, or check" if looser else "Check"
-    parts.empty_state(
+    elements.empty_state(
         f"No phrase matches this text (0 of {coverage.phrases:,} phrases in "
         f"{coverage.sentences:,} sentences). {advice} that both are in the same language.",
         "See the dictionaries",
@@ -131,27 +126,27 @@ def show_figures(project: Project, gold: Aligned | None) -> None:
     st.html("<style>.st-key-labels_figures { row-gap: 1rem; }</style>")
     # All six side by side at 1440 px; on narrower screens, in rows with a gap.
     with st.container(horizontal=True, gap="xxsmall", key="labels_figures"):
-        parts.figure(
+        elements.figure(
             "Token coverage",
-            parts.percent(coverage.token_share),
+            elements.percent(coverage.token_share),
             f"{coverage.labeled_tokens:,} of {coverage.tokens:,} tokens",
             "Coverage is not recall: it says how much was labeled, not how much should have been.",
         )
-        parts.figure(
+        elements.figure(
             "Sentences matched",
-            parts.percent(coverage.sentence_share),
+            elements.percent(coverage.sentence_share),
             f"{coverage.matched_sentences:,} of {coverage.sentences:,} sentences",
             "The other sentences have no phrase of the dictionaries.",
         )
-        parts.figure(
+        elements.figure(
             "Phrases used",
-            parts.percent(coverage.phrase_share),
+            elements.percent(coverage.phrase_share),
             f"{coverage.used_phrases:,} of {coverage.phrases:,} phrases",
             "The other phrases of the dictionaries are not in this text.",
         )
-        parts.figure(
+        elements.figure(
             "Conflicts",
-            parts.count(coverage.conflicts),
+            elements.count(coverage.conflicts),
             "lost to another type",
             "If two types match the same words, one wins. The tab Conflicts shows by which rule.",
         )
@@ -163,37 +158,37 @@ def show_precision(project: Project, gold: Aligned | None) -> None:
     if gold is not None:
         scores = state.evaluation(project, gold).overall
         against = f"Against gold in {len(gold.entities):,} documents"
-        parts.figure(
+        elements.figure(
             "Precision",
-            parts.percent(scores.precision),
+            elements.percent(scores.precision),
             f"{scores.correct:,} of {scores.predicted:,} matches",
             f"{against}; a match counts only with the same words and the same type.",
         )
-        parts.figure(
+        elements.figure(
             "Recall",
-            parts.percent(scores.recall),
+            elements.percent(scores.recall),
             f"{scores.correct:,} of {scores.support:,} in gold",
             f"{against}; the share of its entities that the dictionaries match.",
         )
         return
     judged = state.checked(project).overall
     if pd.isna(judged["precision"]):
-        parts.figure(
+        elements.figure(
             "Precision",
-            parts.percent(None),
+            elements.percent(None),
             "not known yet",
             "Precision needs gold labels, or a sample that you judge in the tab Precision.",
         )
     else:
-        parts.figure(
+        elements.figure(
             "Precision (estimate)",
-            parts.percent(judged["precision"]),
+            elements.percent(judged["precision"]),
             f"{interval(judged)}, {judged['checked']:,} checked",
             "From the matches that you judged, with its 95 % interval.",
         )
-    parts.figure(
+    elements.figure(
         "Recall",
-        parts.percent(None),
+        elements.percent(None),
         "unknown without gold",
         "Recall needs gold labels: a sample of matches says nothing about what was missed.",
     )
@@ -220,16 +215,16 @@ def show_foot(project: Project, gold: Aligned | None) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
-        parts.next_step("Train", "train")
-    parts.command(command_line(project))
+        elements.next_step("Train", "train")
+    elements.command(command_line(project))
     dictionary_notes = (
         f"{d.name}: {note}" for d in state.dictionaries(project) for note in d.notes
     )
     gold_notes = (f"Gold: {note}" for note in (gold.notes if gold else ()))
-    parts.notes([*corpus.read_corpus(project).notes, *dictionary_notes, *gold_notes])
+    elements.notes([*corpus.read_corpus(project).notes, *dictionary_notes, *gold_notes])
 
 
 def command_line(project: Project) -> str:
     """Return the command that makes the same labels; the project brings its own preset."""
-    words = ["python", "-m", "engine", "label", "--project", project.id]
+    words = ["glossa", "label", "--project", project.id]
     return shlex.join([*words, "--out", "entities.csv"])

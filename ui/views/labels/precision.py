@@ -9,7 +9,7 @@ from engine.scoring import Scores
 from ui.charts import labels as charts
 from ui.charts.palette import type_colors
 from ui.charts.style import CONFIG
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.parts.highlight import Line, Mark, highlight_lines
 from ui.state import corpus
 from ui.state import labels as state
@@ -51,7 +51,7 @@ def show_scores(project: Project, gold: Aligned) -> None:
         name: st.column_config.NumberColumn(name, format="%.1f") if "%" in name else name
         for name in map(str, scores)
     }
-    parts.show_table(scores, columns, "table_scores")
+    elements.show_table(scores, columns, "table_scores")
     if not any(evaluation.errors.values()):
         return
     st.subheader("Errors", anchor=False)
@@ -61,7 +61,9 @@ def show_scores(project: Project, gold: Aligned) -> None:
         {"kind": charts.ERROR_NAMES[kind], "is": ERRORS[kind], "times": n}
         for kind, n in evaluation.errors.items()
     )
-    parts.show_table(table, {"kind": "Error", "is": "What it is", "times": "Times"}, "table_errors")
+    elements.show_table(
+        table, {"kind": "Error", "is": "What it is", "times": "Times"}, "table_errors"
+    )
 
 
 def score_row(name: str, scores: Scores) -> dict[str, object]:
@@ -139,12 +141,12 @@ def show_match(project: Project, match: pd.Series) -> None:
     with st.container(border=True, key="check_card"):
         st.markdown(f"Is the marked text here of type **{plain_type(match)}**?")
         st.html(highlight_lines([line], colors))
-        st.caption(parts.plain(f"Phrase “{match['phrase']}” of {match['dictionary']}"))
+        st.caption(elements.plain(f"Phrase “{match['phrase']}” of {match['dictionary']}"))
 
 
 def plain_type(match: pd.Series) -> str:
     """Return the match's type, safe in markdown."""
-    return parts.plain(str(match["entity_type"]))
+    return elements.plain(str(match["entity_type"]))
 
 
 def show_verdicts(project: Project, match: pd.Series) -> None:
@@ -213,7 +215,7 @@ def show_estimate(judged: state.Checked) -> None:
         "unsure": "Unsure",
         **{k: st.column_config.NumberColumn(v, format="%.0f") for k, v in shares.items()},
     }
-    parts.show_table(by_type, columns, "table_checked")
+    elements.show_table(by_type, columns, "table_checked")
 
 
 def with_total(table: pd.DataFrame, by: str, name: str) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from engine.formats import Aligned
 from engine.projects import Project
 from engine.text import Span
 from ui.charts.palette import type_colors
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.parts.highlight import Line, highlight_lines, legend, marks
 from ui.state import corpus, current
 from ui.state import labels as state
@@ -142,23 +142,23 @@ def show_phrase(project: Project, phrase: str, gold: Aligned | None) -> None:
         if card is None:
             is_muted = phrase.casefold() in {text.casefold() for text, _ in state.muted(project)}
             why = "is muted: it matches nothing" if is_muted else "is in no dictionary"
-            st.caption(parts.plain(f"“{phrase}” {why}."))
+            st.caption(elements.plain(f"“{phrase}” {why}."))
             return
-        st.markdown(f"**{parts.plain(phrase)}**")
-        st.caption(parts.plain(summary(card)))
+        st.markdown(f"**{elements.plain(phrase)}**")
+        st.caption(elements.plain(summary(card)))
         columns = {"phrase": "Phrase", "entity_type": "Type", "dictionary": "Dictionary"}
         columns |= {"matches": "Matches", "lost": "Lost to another type"}
         share = st.column_config.NumberColumn("Precision (%)", format="%.1f")
         table = card.rows.assign(precision=100 * card.rows["precision"].astype(float))
-        parts.show_table(table, {**columns, "precision": share}, "phrase_table")
+        elements.show_table(table, {**columns, "precision": share}, "phrase_table")
         show_actions(project, phrase, card)
 
 
 def summary(card: PhraseCard) -> str:
     """Return the phrase's figures in one line."""
     matches, lost = int(card.rows["matches"].max()), int(card.rows["lost"].sum())
-    counted = parts.plural(matches, "match").replace("matchs", "matches")
-    pieces = [f"{counted} in {parts.plural(card.documents, 'document')}"]
+    counted = elements.plural(matches, "match").replace("matchs", "matches")
+    pieces = [f"{counted} in {elements.plural(card.documents, 'document')}"]
     if lost:
         pieces.append(f"{lost:,} lost to another type")
     return " · ".join([*pieces, *card.flags])

@@ -10,8 +10,7 @@ from engine.jobs import Job
 from engine.projects import Project
 from engine.settings import LIMITS
 from engine.text import InputError
-from ui.parts import elements as parts
-from ui.parts import live
+from ui.parts import elements, live, wording
 from ui.parts.highlight import highlight_lines, legend, type_colors
 from ui.state import current, findings
 from ui.views.predict import state as state
@@ -24,14 +23,14 @@ EXAMPLE = "Paste a paragraph here, for example an abstract that the project has 
 
 def show(project: Project) -> None:
     """Draw the page."""
-    parts.page_header(
+    elements.page_header(
         "Predict",
         "Find entities in new text with a trained method.",
-        parts.project_chips(project),
+        elements.project_chips(project),
     )
     runs = findings.runs(project)
     if not runs:
-        parts.empty_state(
+        elements.empty_state(
             "Nothing is trained in this project yet. Train a method first; then you can use it on "
             "any text, here or on the command line.",
             "Train",
@@ -46,7 +45,7 @@ def show(project: Project) -> None:
         least_score = show_earlier(project, predicted, job)
         show_answer(project, job, least_score)
     folder = shlex.quote(str(jobs.run_folder(run, method)))
-    parts.command(f"glossa predict --run {folder} new.txt --out entities.csv")
+    elements.command(f"glossa predict --run {folder} new.txt --out entities.csv")
 
 
 # ---- the request ----------------------------------------------------------------------------
@@ -74,7 +73,7 @@ def show_question(project: Project, runs: list[Job]) -> tuple[Job, str]:
                 state.start(project, run.id, method, state.uploaded_files(files), lines)
                 current.empty_uploader(UPLOADER)
         except InputError as error:
-            parts.show_input_error(error)
+            elements.show_input_error(error)
         else:
             st.rerun()
     return run, method
@@ -121,7 +120,7 @@ def show_method(runs: list[Job]) -> tuple[Job, str]:
         methods,
         default=methods[0],
         required=True,
-        format_func=lambda name: parts.METHOD_NAMES.get(name, name),
+        format_func=wording.method_name,
         key=f"predict_method_{run.id}",
     )
     return run, str(method)
@@ -171,7 +170,7 @@ def show_answer(project: Project, job: Job, least_score: float) -> None:
     elif job.state == "done":
         show_found(project, job, least_score)
     else:
-        st.warning(parts.plain(job.message or f"This prediction was {job.state}."))
+        st.warning(elements.plain(job.message or f"This prediction was {job.state}."))
         if st.button("Try again", key="predict_again"):
             jobs.resume(project, job.id)
             st.rerun()
@@ -194,11 +193,13 @@ def show_found(project: Project, job: Job, least_score: float) -> None:
     """Draw the entities: how many, the marked text page by page, a table, and downloads."""
     predicted_text = state.predicted_text(project, job, least_score)
     colors = type_colors(predicted_text.types)
-    name = parts.METHOD_NAMES.get(job.request["method"], job.request["method"])
-    st.subheader(f"{name} found {parts.plural(len(predicted_text.table), 'entity')}", anchor=False)
+    name = wording.method_name(job.request["method"])
+    st.subheader(
+        f"{name} found {elements.plural(len(predicted_text.table), 'entity')}", anchor=False
+    )
     st.caption(
-        f"In {parts.plural(len(predicted_text.lines), 'sentence')} of "
-        f"{parts.plural(len(predicted_text.corpus.documents), 'document')}."
+        f"In {elements.plural(len(predicted_text.lines), 'sentence')} of "
+        f"{elements.plural(len(predicted_text.corpus.documents), 'document')}."
     )
     text, table = st.tabs(("Text", "Table"), key="predict_tab")
     with text:
@@ -207,7 +208,7 @@ def show_found(project: Project, job: Job, least_score: float) -> None:
     with table:
         show_table(predicted_text)
     show_download(predicted_text, job)
-    parts.notes([*predicted_text.notes, *jobs.job_notes(project, job.id)])
+    elements.notes([*predicted_text.notes, *jobs.job_notes(project, job.id)])
 
 
 def show_lines(predicted_text: state.PredictedText, colors: dict[str, str], job: Job) -> None:
@@ -222,7 +223,7 @@ def show_lines(predicted_text: state.PredictedText, colors: dict[str, str], job:
 def show_table(predicted_text: state.PredictedText) -> None:
     """Draw one row per entity."""
     if predicted_text.table.empty:
-        parts.empty_state("No entity has this score or a higher one.")
+        elements.empty_state("No entity has this score or a higher one.")
         return
     columns = {
         "text": "Phrase",
@@ -232,7 +233,7 @@ def show_table(predicted_text: state.PredictedText) -> None:
         "sentence": "Sentence",
         "context": st.column_config.TextColumn("Context", width="large"),
     }
-    parts.show_table(predicted_text.table, columns, "predict_table")
+    elements.show_table(predicted_text.table, columns, "predict_table")
 
 
 def show_download(predicted_text: state.PredictedText, job: Job) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 
 from engine.jobs import Job
 from engine.projects import Project
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.state import current, findings
 from ui.views.review import candidates_state as state
 
@@ -15,7 +15,7 @@ MOST_ROWS = 500
 def show(project: Project, job: Job | None) -> None:
     """Draw the table of candidates, and what adding the selected ones would change."""
     if job is None:
-        parts.empty_state(
+        elements.empty_state(
             "This tab shows what a trained method finds and your dictionaries lack.",
             "Train",
             "train",
@@ -28,7 +28,7 @@ def show(project: Project, job: Job | None) -> None:
             methods,
             default=methods[0],
             required=True,
-            format_func=lambda name: parts.METHOD_NAMES.get(name, name),
+            format_func=wording.method_name,
             key="review_candidate_method",
         )
         least = st.number_input(
@@ -40,7 +40,7 @@ def show(project: Project, job: Job | None) -> None:
     if only_accepted:
         table = table[table["accepted"] > 0]
     if table.empty:
-        parts.empty_state(
+        elements.empty_state(
             "No new phrase matches these filters. Lower the number, or choose another method."
         )
         return
@@ -65,7 +65,7 @@ def show_table(table: pd.DataFrame, total: int) -> pd.DataFrame:
         "accepted": "Accepted",
         "example": st.column_config.TextColumn("Example", width="large"),
     }
-    event = parts.show_table(
+    event = elements.show_table(
         shown, columns, "review_candidates", on_select="rerun", selection_mode="multi-row"
     )
     return table.iloc[[row for row in event.selection.rows if row < len(table)]]
@@ -79,7 +79,7 @@ def show_change(project: Project, chosen: pd.DataFrame) -> None:
     count, more = len(chosen), int(chosen["count"].sum())
     st.subheader(f"Version {version} → {version + 1}", anchor=False)
     st.caption(
-        f"{parts.plural(count, 'new phrase')}, found {more:,} time{'s'[: more != 1]}. "
+        f"{elements.plural(count, 'new phrase')}, found {more:,} time{'s'[: more != 1]}. "
         "Added to a separate dictionary, “From review”."
     )
     rows = chosen.assign(change="added", examples=[" | ".join(c) for c in chosen["contexts"]])
@@ -89,16 +89,16 @@ def show_change(project: Project, chosen: pd.DataFrame) -> None:
         "entity_type": "Type",
         "examples": st.column_config.TextColumn("Found in", width="large"),
     }
-    parts.show_table(rows, columns, "review_change")
+    elements.show_table(rows, columns, "review_change")
     if st.button(
-        f"Add {parts.plural(count, 'phrase')} to the dictionaries",
+        f"Add {elements.plural(count, 'phrase')} to the dictionaries",
         type="primary",
         key="review_add_phrases",
     ):
         pairs = list(zip(chosen["phrase"], chosen["entity_type"], strict=True))
         saved, added = state.add_candidates(project, pairs)
         current.say(
-            f"{parts.plural(added, 'phrase')} from review: the dictionaries are now at version "
+            f"{elements.plural(added, 'phrase')} from review: the dictionaries are now at version "
             f"{saved}. Distant labels update at once, the trained methods when you train again."
         )
         st.rerun()

@@ -6,7 +6,7 @@ from html import escape
 
 from engine.review import DICTIONARY, Item
 from engine.text import Document, Sentence
-from ui.parts.elements import METHOD_NAMES
+from ui.parts import wording
 from ui.parts.highlight import Mark, highlight
 
 STYLE = """<style>
@@ -101,7 +101,7 @@ def opinions(
     """
     rows = []
     for method, entity in item.opinions:
-        name = escape(METHOD_NAMES.get(method, method))
+        name = escape(wording.method_name(method))
         if entity is None:
             said = f'<span class="gl-none">{escape(_silence(method, is_known))}</span>'
             score = ""

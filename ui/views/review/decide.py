@@ -8,7 +8,7 @@ import streamlit as st
 from engine.jobs import Job
 from engine.projects import Project
 from engine.text import InputError
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.state import review_setup
 from ui.views.review import item as review_item
 from ui.views.review import state as state
@@ -36,7 +36,7 @@ def show(project: Project) -> None:
     job = state.chosen_run(project, chosen)
     show_setup(project, chosen)
     if problem := state.take_problem():
-        parts.show_input_error(problem)
+        elements.show_input_error(problem)
     items = state.queue(project, job, chosen)
     if not items:
         show_empty_queue(chosen.order, job)
@@ -97,7 +97,7 @@ def show_setup(project: Project, chosen: review_setup.Setup) -> None:
 def show_empty_queue(order: str, job: Job | None) -> None:
     """Say why this queue is empty."""
     if job is None and order != "random":
-        parts.empty_state(
+        elements.empty_state(
             "This queue needs trained methods, and none is trained yet. Train, or choose the "
             "random queue to check dictionary matches.",
             "Train",
@@ -111,7 +111,7 @@ def show_empty_queue(order: str, job: Job | None) -> None:
         "unseen": "Everything that was found is already in the dictionaries.",
         "random": "Nothing was found in this text.",
     }
-    parts.empty_state(f"{why[order]} Choose another queue.")
+    elements.empty_state(f"{why[order]} Choose another queue.")
 
 
 def show_progress(standing: state.Standing) -> None:
@@ -158,7 +158,7 @@ def show_training(project: Project, job: Job | None) -> None:
     """Draw the button that trains again with the decisions."""
     count = len(project.decisions(state.KIND))
     if job is not None and st.button(
-        f"Train again with {parts.plural(count, 'decision')}",
+        f"Train again with {elements.plural(count, 'decision')}",
         key="review_train",
         disabled=not count,
         icon=":material/model_training:",
@@ -168,6 +168,6 @@ def show_training(project: Project, job: Job | None) -> None:
         try:
             state.train_again(project, job)
         except InputError as error:
-            parts.show_input_error(error)
+            elements.show_input_error(error)
         else:
-            parts.go_to("train")
+            elements.go_to("train")

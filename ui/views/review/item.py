@@ -9,7 +9,7 @@ from engine.jobs import Job
 from engine.projects import Project
 from engine.review import Item, acceptable, phrase_history
 from engine.text import Document
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.parts.highlight import Mark, type_colors
 from ui.state import findings
 from ui.views.review import card as review_card
@@ -48,7 +48,7 @@ def show_card(
     with st.container(border=True):
         st.html(review_card.card(document, passage, mark, colors))
         st.html(review_card.opinions(item, document, colors, is_known=is_known))
-        st.caption(parts.plain(f"“{item.text}”: {review_card.history(counts, finds)}"))
+        st.caption(elements.plain(f"“{item.text}”: {review_card.history(counts, finds)}"))
 
 
 def show_verdicts(project: Project, item: Item, order: str, edges: tuple[int, int]) -> None:
@@ -114,7 +114,7 @@ def show_types(project: Project, item: Item, types: list[str], order: str) -> No
         st.caption(f"Right words, but the type is{more}", width="content")
         for name, key in keys.items():
             st.button(
-                parts.plain(name),
+                elements.plain(name),
                 shortcut=key,
                 key=f"review_type_{key}",
                 disabled=name == item.entity_type,
@@ -189,11 +189,11 @@ def show_many(project: Project, left: list[Item], order: str) -> None:
         )
         chosen = acceptable(left, least)
         st.caption(
-            f"{parts.plural(len(chosen), 'item')} of the {len(left):,} left. "
+            f"{elements.plural(len(chosen), 'item')} of the {len(left):,} left. "
             "Undo takes all of them back."
         )
         st.button(
-            f"Accept {parts.plural(len(chosen), 'item')}",
+            f"Accept {elements.plural(len(chosen), 'item')}",
             key="review_accept_many",
             disabled=not chosen,
             on_click=state.accept_all,

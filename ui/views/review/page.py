@@ -5,7 +5,7 @@ import streamlit as st
 from engine.export import default_method
 from engine.jobs import Job
 from engine.projects import Project
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.state import findings, review_setup
 from ui.views.review import candidates as review_candidates
 from ui.views.review import card as review_card
@@ -24,11 +24,11 @@ VERDICTS = {
 
 def show(project: Project) -> None:
     """Draw the page."""
-    parts.page_header(
+    elements.page_header(
         "Review",
         "Check what the methods are unsure about. Every decision is saved at once, counts in the "
         "export, and can improve the next training.",
-        parts.project_chips(project),
+        elements.project_chips(project),
     )
     if not has_something(project):
         return
@@ -45,20 +45,20 @@ def show(project: Project) -> None:
         if decisions.open:
             show_decisions(project)
     st.divider()
-    parts.next_step("Export", "export")
-    parts.command(command_line(project, job))
+    elements.next_step("Export", "export")
+    elements.command(command_line(project, job))
 
 
 def has_something(project: Project) -> bool:
     """Return whether there is something to review; if not, say what is missing."""
     if not project.text_key():
-        parts.empty_state(
+        elements.empty_state(
             "There is no text to review in this project yet.",
             "Add text",
             "text",
         )
     elif not project.dictionary_version() and not findings.runs(project):
-        parts.empty_state(
+        elements.empty_state(
             "Nothing has been found in this text yet. Add dictionaries, then train.",
             "Add dictionaries",
             "dictionaries",
@@ -93,10 +93,10 @@ def show_decisions(project: Project) -> None:
     """Draw the table of decisions, the latest first."""
     table = state.decision_table(project)
     if table.empty:
-        parts.empty_state("No decisions yet. Start in the tab Decide.")
+        elements.empty_state("No decisions yet. Start in the tab Decide.")
         return
     table["verdict"] = table["verdict"].map(VERDICTS)
-    table["source"] = table["source"].map(lambda name: parts.METHOD_NAMES.get(name, name))
+    table["source"] = table["source"].map(wording.method_name)
     columns = {
         "decided_at": st.column_config.DatetimeColumn("When", format="D MMM YYYY, HH:mm"),
         "verdict": "Verdict",
@@ -106,7 +106,7 @@ def show_decisions(project: Project) -> None:
         "document": "Document",
         "source": "Proposed by",
     }
-    parts.show_table(table, columns, "review_decisions")
+    elements.show_table(table, columns, "review_decisions")
 
 
 def command_line(project: Project, job: Job | None) -> str:

@@ -10,8 +10,7 @@ from engine.formats import Aligned
 from engine.projects import Project
 from engine.settings import LIMITS, ReadOptions
 from engine.text import Entity, InputError
-from ui.parts import elements as parts
-from ui.parts import reading
+from ui.parts import elements, reading
 from ui.parts.highlight import bullets
 from ui.state import corpus, current, uploads
 
@@ -25,7 +24,7 @@ def show(project: Project) -> None:
         "that shows labels also shows precision and recall. It is never used for training.</div>"
     )
     if not project.text_key():
-        parts.empty_state("No text yet. Add the texts first: gold refers to them.")
+        elements.empty_state("No text yet. Add the texts first: gold refers to them.")
         return
     show_gold(project)
     key = current.uploader_key(UPLOADER)
@@ -48,24 +47,25 @@ def show_gold(project: Project) -> None:
     try:
         aligned = corpus.gold(project)
     except InputError as error:
-        parts.show_input_error(error)
+        elements.show_input_error(error)
         aligned = None
     names = [file.name for file in project.gold_files()]
     if aligned is None and not names:
-        parts.empty_state("No gold yet. Everything works without it; only scores are missing.")
+        elements.empty_state("No gold yet. Everything works without it; only scores are missing.")
         return
     if aligned is not None:
         show_aligned(aligned, "gold_table")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            f"From {parts.plain(', '.join(names) or 'the text files themselves')}.", width="content"
+            f"From {elements.plain(', '.join(names) or 'the text files themselves')}.",
+            width="content",
         )
         if names and st.button("Remove the gold", key="gold_remove", icon=":material/delete:"):
             project.remove_gold()
             current.say(f"Removed {', '.join(names)}.", "info")
             st.rerun()
     if aligned is not None:
-        parts.notes(aligned.notes, "Notes on the gold")
+        elements.notes(aligned.notes, "Notes on the gold")
 
 
 def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
@@ -84,10 +84,10 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
         st.html(bullets(gold.notes))
     with st.container(horizontal=True):
         if st.button("Save as gold", key=f"{key}_save", type="primary"):
-            with parts.explained(), st.spinner("Saving"):
+            with elements.explained(), st.spinner("Saving"):
                 project.set_gold(files.load(), options, preview.corpus)
                 current.empty_uploader(UPLOADER)
-                current.say(f"Saved gold for {parts.plural(len(gold.entities), 'document')}.")
+                current.say(f"Saved gold for {elements.plural(len(gold.entities), 'document')}.")
                 st.rerun()
         reading.discard_button(key, UPLOADER)
 
@@ -96,10 +96,12 @@ def show_aligned(aligned: Aligned, key: str) -> None:
     """Draw how many documents are annotated, and the entities of each type."""
     counts = counted(aligned.entities)
     with st.container(horizontal=True):
-        parts.figure("Annotated documents", parts.count(len(aligned.entities)))
-        parts.figure("Entities", parts.count(sum(counts.values())))
+        elements.figure("Annotated documents", elements.count(len(aligned.entities)))
+        elements.figure("Entities", elements.count(sum(counts.values())))
     table = pd.DataFrame(sorted(counts.items()), columns=["entity_type", "entities"])
-    parts.show_table(table, {"entity_type": "Type", "entities": "Entities"}, key, width="content")
+    elements.show_table(
+        table, {"entity_type": "Type", "entities": "Entities"}, key, width="content"
+    )
 
 
 def counted(entities: Mapping[str, tuple[Entity, ...]]) -> Counter[str]:

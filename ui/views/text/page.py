@@ -11,7 +11,7 @@ from engine.projects import Project, StoredFile
 from engine.settings import LIMITS
 from ui.charts import text as charts_text
 from ui.charts.style import CONFIG
-from ui.parts import elements as parts
+from ui.parts import elements
 from ui.parts.highlight import bullets
 from ui.state import corpus, current
 from ui.views.text import gold
@@ -26,11 +26,11 @@ EMPTY = (
 
 def show(project: Project) -> None:
     """Draw the page."""
-    parts.page_header(
+    elements.page_header(
         "Text",
         "The documents to find entities in. Offsets, line ends and everything else stay exactly as "
         "in your files.",
-        parts.project_chips(project),
+        elements.project_chips(project),
     )
     text_tab, gold_tab = st.tabs(["Text", "Gold (for scoring)"], key="text_tab", on_change="rerun")
     with text_tab:
@@ -38,14 +38,14 @@ def show(project: Project) -> None:
         if project.text_key():
             show_text(project)
         else:
-            parts.empty_state(EMPTY, "Or look at the sample on the home page", "home")
+            elements.empty_state(EMPTY, "Or look at the sample on the home page", "home")
     with gold_tab:
         if gold_tab.open:
             gold.show(project)
     st.divider()
     if project.text_key():
-        parts.next_step("Dictionaries", "dictionaries")
-    parts.command(command_line(project))
+        elements.next_step("Dictionaries", "dictionaries")
+    elements.command(command_line(project))
 
 
 def command_line(project: Project) -> str:
@@ -53,7 +53,7 @@ def command_line(project: Project) -> str:
     names = [file.name for file in project.text_files()] or ["notes.txt"]
     listed = [*names[:5], *(["…"] if len(names) > 5 else [])]
     gold_names = [file.name for file in project.gold_files()][:1]
-    command = ["python", "-m", "engine", "import", "--project", project.id, "--text", *listed]
+    command = ["glossa", "import", "--project", project.id, "--text", *listed]
     return shlex.join([*command, *(["--gold", *gold_names] if gold_names else [])])
 
 
@@ -65,20 +65,20 @@ def show_text(project: Project) -> None:
     tables = corpus.text_tables(project)
     figures = tables.figures
     with st.container(horizontal=True):
-        parts.figure("Documents", parts.count(figures.documents))
-        parts.figure("Sentences", parts.count(figures.sentences))
-        parts.figure("Tokens", parts.count(figures.tokens), help="Words, numbers and signs.")
-        parts.figure("Unique tokens", parts.count(figures.unique_tokens))
-        parts.figure(
+        elements.figure("Documents", elements.count(figures.documents))
+        elements.figure("Sentences", elements.count(figures.sentences))
+        elements.figure("Tokens", elements.count(figures.tokens), help="Words, numbers and signs.")
+        elements.figure("Unique tokens", elements.count(figures.unique_tokens))
+        elements.figure(
             "Longest sentence",
-            parts.count(figures.longest_sentence),
+            elements.count(figures.longest_sentence),
             "tokens",
             f"Sentences over {LIMITS.sentence_tokens:,} tokens are cut, and counted.",
         )
     show_files(project)
     st.subheader("Documents", anchor=False)
     show_documents(tables)
-    with parts.side_by_side("text_lengths"):
+    with elements.side_by_side("text_lengths"):
         with st.container():
             st.subheader("How long sentences are", anchor=False)
             figure = charts_text.length_figure(tables.sentence_lengths, "Sentences")
@@ -87,7 +87,7 @@ def show_text(project: Project) -> None:
             st.subheader("How long documents are", anchor=False)
             figure = charts_text.length_figure(tables.document_lengths, "Documents")
             st.plotly_chart(figure, key="text_chart_documents", config=CONFIG)
-    parts.notes(corpus.read_corpus(project).notes)
+    elements.notes(corpus.read_corpus(project).notes)
 
 
 def show_files(project: Project) -> None:
@@ -97,7 +97,7 @@ def show_files(project: Project) -> None:
     table = pd.DataFrame(
         {
             "name": [file.name for file in files],
-            "size": [parts.size(file.bytes) for file in files],
+            "size": [elements.size(file.bytes) for file in files],
             "documents": [file.documents for file in files],
             "sentences": [file.sentences for file in files],
             "tokens": [file.tokens for file in files],
@@ -114,7 +114,7 @@ def show_files(project: Project) -> None:
         "tokens": "Tokens",
         "added": st.column_config.DatetimeColumn("Added (UTC)", format="YYYY-MM-DD HH:mm"),
     }
-    chosen = parts.show_table(
+    chosen = elements.show_table(
         table,
         columns,
         f"text_files_{project.text_key()}",  # a new table for other files: no stale selection
@@ -125,7 +125,7 @@ def show_files(project: Project) -> None:
     if not rows:
         st.caption("Select files in the first column to remove them.")
         return
-    with st.popover(f"Remove {parts.plural(len(rows), 'file')}", icon=":material/delete:"):
+    with st.popover(f"Remove {elements.plural(len(rows), 'file')}", icon=":material/delete:"):
         st.html(bullets(files[row].name for row in rows))
         st.caption("Decisions about these documents are kept, but have no effect without them.")
         if st.button("Remove from the project", key="text_remove", type="primary"):
@@ -165,4 +165,4 @@ def show_documents(tables: corpus.TextTables) -> None:
     columns |= {"sentences": "Sentences", "tokens": "Tokens", "longest": "Longest sentence"}
     shown = table.iloc[PAGE_SIZE * (page - 1) :][:PAGE_SIZE]
     height = "auto" if len(shown) <= 8 else 320
-    parts.show_table(shown, columns, f"text_documents_{page}", height=height)
+    elements.show_table(shown, columns, f"text_documents_{page}", height=height)

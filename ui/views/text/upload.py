@@ -9,8 +9,7 @@ import streamlit as st
 from engine.projects import Project
 from engine.settings import LIMITS, ReadOptions
 from engine.text import InputError
-from ui.parts import elements as parts
-from ui.parts import reading
+from ui.parts import elements, reading
 from ui.parts.highlight import bullets
 from ui.state import current, uploads
 
@@ -53,20 +52,20 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
         return
     show_reports(preview)
     with st.container(horizontal=True):
-        parts.figure("Documents", parts.count(preview.figures.documents))
-        parts.figure("Sentences", parts.count(preview.figures.sentences))
-        parts.figure("Tokens", parts.count(preview.figures.tokens))
+        elements.figure("Documents", elements.count(preview.figures.documents))
+        elements.figure("Sentences", elements.count(preview.figures.sentences))
+        elements.figure("Tokens", elements.count(preview.figures.tokens))
         if preview.entities:
-            parts.figure("Gold entities", parts.count(preview.entities), "kept for scoring")
+            elements.figure("Gold entities", elements.count(preview.entities), "kept for scoring")
     st.caption("The first documents")
     columns = {"document": "Document", "text": st.column_config.TextColumn("Text", width=480)}
     columns |= {"sentences": "Sentences", "tokens": "Tokens"}
-    parts.show_table(preview.first, columns, f"{key}_first")
+    elements.show_table(preview.first, columns, f"{key}_first")
     if preview.corpus.notes:
         st.html(bullets(preview.corpus.notes))
     with st.container(horizontal=True):
         if st.button("Save to the project", key=f"{key}_save", type="primary"):
-            with parts.explained():
+            with elements.explained():
                 save(project, files, options, preview)
         reading.discard_button(key, UPLOADER)
 
@@ -108,7 +107,7 @@ def show_reports(preview: uploads.TextPreview) -> None:
     columns = {"name": "File", "format": "Format", "encoding": "Encoding", "delimiter": "Delimiter"}
     columns |= {"text_column": "Text column", "id_column": "Id column", "documents": "Documents"}
     shown = {name: heading for name, heading in columns.items() if table[name].notna().any()}
-    parts.show_table(table, shown, "text_reports")
+    elements.show_table(table, shown, "text_reports")
 
 
 def save(
@@ -119,10 +118,10 @@ def save(
     with st.spinner("Saving"):
         notes = project.add_text(files.load(), options, preview.units)
     if added := len(project.text_files()) - before:
-        sentences = parts.plural(preview.figures.sentences, "sentence")
-        current.say(f"Saved {parts.plural(added, 'file')} with {sentences}.")
+        sentences = elements.plural(preview.figures.sentences, "sentence")
+        current.say(f"Saved {elements.plural(added, 'file')} with {sentences}.")
     for note in notes:
         if note not in preview.corpus.notes:
-            current.say(parts.sentence(note), "info")
+            current.say(elements.sentence(note), "info")
     current.empty_uploader(UPLOADER)
     st.rerun()

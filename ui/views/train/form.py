@@ -7,28 +7,15 @@ import pandas as pd
 import streamlit as st
 
 from engine.jobs import TrainRequest, settings_of
-from engine.planning import METHODS
+from engine.planning import METHODS, Method
 from engine.projects import Project
 from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS, Settings, training_settings
 from engine.text import InputError
 from ui.charts.palette import type_colors
-from ui.parts import elements as parts
+from ui.parts import elements, wording
+from ui.state import corpus
 from ui.views.train import state as state
 
-PRESET_HELP = {
-    "quick": "A first look. Methods already differ, but scores are not the best possible.",
-    "balanced": "A good result in reasonable time.",
-    "paper": "The published settings with 100 epochs. Takes the longest.",
-}
-ENCODERS = {
-    "bilstm": "BiLSTM",
-    "transformer": "Fine-tuned transformer (MiniLM)",
-}
-ENCODER_HELP = (
-    "The network that reads the text. The BiLSTM uses word vectors and, unless you switch it off "
-    "under Advanced, the output of a small transformer that is not trained; it is fast on a CPU. "
-    "Fine-tuning trains the transformer itself, which takes many times longer without a GPU."
-)
 _CONTEXT_LAYER = TRAINING_PRESETS[DEFAULT_TRAINING_PRESET].contextual_layer
 LOSSES = {
     "mae": "Absolute error",
@@ -39,16 +26,16 @@ LOSSES = {
 
 def show(project: Project) -> tuple[TrainRequest, str]:
     """Draw the form; return the request, and why it cannot be done ("" if it can)."""
-    methods = show_methods()
+    methods = show_methods(has_gold=corpus.has_gold(project))
     preset = show_preset()
     encoder = st.segmented_control(
         "Encoder",
-        list(ENCODERS),
+        list(wording.ENCODERS),
         default="bilstm",
         required=True,
-        format_func=ENCODERS.__getitem__,
+        format_func=wording.ENCODERS.__getitem__,
         key="train_encoder",
-        help=ENCODER_HELP,
+        help=wording.ENCODER_HELP,
         persist_state="session",
     )
     use_decisions = show_decisions(project)
@@ -57,7 +44,7 @@ def show(project: Project) -> tuple[TrainRequest, str]:
         priors, problem = show_priors(project)
         has_confidence = any(METHODS[method].needs_confidence for method in methods)
         changes, seed = show_settings(base, f"{preset}_{encoder}", has_confidence=has_confidence)
-        st.caption(parts.plain(state.device_line(project, base)))
+        st.caption(elements.plain(state.device_line(project, base)))
     request = TrainRequest(
         methods, preset, str(encoder), changes, seed, priors, use_decisions=use_decisions
     )
@@ -75,24 +62,32 @@ def _problem(request: TrainRequest) -> str:
 # ---- the main choices -----------------------------------------------------------------------
 
 
-def show_methods() -> tuple[str, ...]:
-    """Draw one checkbox per method, with its explanation below."""
+def show_methods(*, has_gold: bool) -> tuple[str, ...]:
+    """Draw one checkbox per method, the paper's three first; return the chosen methods."""
     st.html('<div class="gl-label">Methods</div>')
-    chosen = []
-    for method in METHODS.values():
-        if not method.is_offered_first:
-            continue
-        with st.container(gap=None):
-            is_chosen = st.checkbox(
-                method.title,
-                value=True,
-                key=f"train_method_{method.name}",
-                persist_state="session",
-            )
-            st.html(f'<div class="gl-choice">{method.help}</div>')
-        if is_chosen:
-            chosen.append(method.name)
+    first = [method for method in METHODS.values() if method.is_offered_first]
+    chosen = [method.name for method in first if show_method(method)]
+    with st.expander("Other methods", key="train_other_methods"):
+        st.caption("For comparison with other work. They train on the same labels.")
+        for method in METHODS.values():
+            if method.is_offered_first or (method.needs_gold and not has_gold):
+                continue
+            if show_method(method):
+                chosen.append(method.name)
     return tuple(chosen)
+
+
+def show_method(method: Method) -> bool:
+    """Draw the checkbox of a method with its explanation below; return whether it is chosen."""
+    with st.container(gap=None):
+        is_chosen = st.checkbox(
+            method.title,
+            value=method.is_offered_first,
+            key=f"train_method_{method.name}",
+            persist_state="session",
+        )
+        st.html(f'<div class="gl-choice">{method.help}</div>')
+    return is_chosen
 
 
 def show_preset() -> str:
@@ -103,7 +98,7 @@ def show_preset() -> str:
             list(TRAINING_PRESETS),
             index=list(TRAINING_PRESETS).index(DEFAULT_TRAINING_PRESET),
             format_func=str.capitalize,
-            captions=[PRESET_HELP[preset] for preset in TRAINING_PRESETS],
+            captions=[wording.TRAINING_PRESETS[preset] for preset in TRAINING_PRESETS],
             key="train_preset",
             persist_state="session",
         )
@@ -117,7 +112,7 @@ def show_decisions(project: Project) -> bool:
     if not count:
         return False
     return st.checkbox(
-        f"Learn from your {parts.plural(count, 'decision')}",
+        f"Learn from your {elements.plural(count, 'decision')}",
         value=True,
         key="train_decisions",
         help="Accepted entities become labels, rejected ones become known non-entities. Both "
@@ -134,8 +129,8 @@ def show_priors(project: Project) -> tuple[dict[str, float] | None, str]:
     known = state.priors(project)
     st.html('<div class="gl-label">Priors</div>')
     st.caption(
-        "The share of all tokens that belongs to each type, matched or not. MPU and Conf-MPU need "
-        "it; MPN uses it as a weight."
+        "The share of all tokens that belongs to each type, matched or not. MPU, BNPU and "
+        "Conf-MPU need it; MPN uses it as a weight."
     )
     table = pd.DataFrame(
         {
@@ -168,7 +163,7 @@ def show_priors(project: Project) -> tuple[dict[str, float] | None, str]:
     )
     show_estimate(project)
     for note in state.prior_notes(project):
-        st.caption(parts.plain(parts.sentence(note)))
+        st.caption(elements.plain(elements.sentence(note)))
     return read_priors(known, edited)
 
 
@@ -326,7 +321,7 @@ def work_html(request: TrainRequest, settings: Settings, sentences: int) -> str:
     """Return the epochs of each method, and the steps of all methods together, as HTML."""
     work_by_method = state.work_of(request.methods, settings, sentences)
     epochs = " · ".join(
-        f"{parts.METHOD_NAMES[method]} {work.epochs:,}" for method, work in work_by_method.items()
+        f"{wording.METHOD_NAMES[method]} {work.epochs:,}" for method, work in work_by_method.items()
     )
     steps = sum(work.steps for work in work_by_method.values())
     return f"Epochs: {epochs}<br>{steps:,} steps in total"

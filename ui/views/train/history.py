@@ -6,10 +6,10 @@ import streamlit as st
 from engine import jobs
 from engine.planning import METHODS
 from engine.projects import Project
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.state import current
 from ui.views.train import state as state
-from ui.views.train.live import STATES, show_work
+from ui.views.train.live import show_work
 
 NAMES = {  # of what a run depends on, besides its settings
     "methods": "Methods",
@@ -64,14 +64,16 @@ def show_runs(project: Project, runs: list[jobs.Job]) -> None:
     """Draw the table of runs."""
     table = state.history(project, runs)
     now = project.dictionary_version()
-    table["methods"] = [", ".join(map(_method, methods)) for methods in table["methods"]]
+    table["methods"] = [
+        ", ".join(map(wording.method_name, methods)) for methods in table["methods"]
+    ]
     table["dictionaries"] = [
         f"v{version}" if version == now else f"v{version} (now v{now})"
         for version in table["dictionaries"]
     ]
-    table["state"] = [STATES[name].capitalize() for name in table["state"]]
+    table["state"] = [wording.JOB_STATES[name].capitalize() for name in table["state"]]
     table["seconds"] = [
-        parts.duration(None if s != s else s) for s in table["seconds"].astype(float)
+        elements.duration(None if s != s else s) for s in table["seconds"].astype(float)
     ]
     columns: dict[str, object] = {
         "started": st.column_config.DatetimeColumn("Started", format="D MMM, HH:mm"),
@@ -85,20 +87,16 @@ def show_runs(project: Project, runs: list[jobs.Job]) -> None:
         table[column] = table[column].astype(float)
         if table[column].notna().any():
             columns[column] = st.column_config.NumberColumn(
-                f"{_method(method)} F1 (%)", format="%.1f"
+                f"{wording.method_name(method)} F1 (%)", format="%.1f"
             )
-    parts.show_table(table, {**columns, "seconds": "Took"}, "table_runs")
+    elements.show_table(table, {**columns, "seconds": "Took"}, "table_runs")
 
 
 def label_of(job: jobs.Job) -> str:
     """Return a run in one line, for a list of choices."""
-    methods = ", ".join(map(_method, job.request["methods"]))
-    when = parts.ago(job.started_at or job.created_at)
-    return f"{when}: {job.request['preset']}, {methods} ({STATES[job.state]}) · {job.id[-4:]}"
-
-
-def _method(name: str) -> str:
-    return parts.METHOD_NAMES.get(name, name)
+    methods = ", ".join(map(wording.method_name, job.request["methods"]))
+    when, end = elements.ago(job.started_at or job.created_at), wording.JOB_STATES[job.state]
+    return f"{when}: {job.request['preset']}, {methods} ({end}) · {job.id[-4:]}"
 
 
 # ---- two runs -------------------------------------------------------------------------------
@@ -112,7 +110,7 @@ def show_differences(project: Project, first: jobs.Job, second: jobs.Job) -> Non
         return
     table["what"] = [name_of(what) for what in table["what"]]
     columns = {"what": "What differs", "first": f"Run {first.id[-4:]}"}
-    parts.show_table(table, {**columns, "second": f"Run {second.id[-4:]}"}, "table_differences")
+    elements.show_table(table, {**columns, "second": f"Run {second.id[-4:]}"}, "table_differences")
 
 
 def name_of(what: str) -> str:
@@ -121,7 +119,7 @@ def name_of(what: str) -> str:
     >>> name_of("learning_rate"), name_of("F1 of conf_mpu (%)")
     ('Learning rate', 'F1 of Conf-MPU (%)')
     """
-    for method, name in parts.METHOD_NAMES.items():
+    for method, name in wording.METHOD_NAMES.items():
         if what == f"F1 of {method} (%)":
             return f"F1 of {name} (%)"
     return NAMES.get(what, what.replace("_", " ").capitalize())
@@ -134,9 +132,9 @@ def show_card(project: Project, job: jobs.Job) -> None:
     """Draw one run: its outcome, curves, scores, priors and settings."""
     with st.container(border=True, gap="small", key="run_card"):
         st.html(f'<div class="gl-box-title">Run {job.id}</div>')
-        st.caption(parts.plain(summary(project, job)))
+        st.caption(elements.plain(summary(project, job)))
         for note in jobs.job_notes(project, job.id):
-            st.caption(parts.plain(parts.sentence(note)))
+            st.caption(elements.plain(elements.sentence(note)))
         if not job.is_active:  # an active run is drawn at the top of the page
             show_work(project, job, f"card_{job.id}")
         show_scores(project, job)
@@ -146,42 +144,42 @@ def show_card(project: Project, job: jobs.Job) -> None:
             table = pd.DataFrame(
                 {"what": [name_of(name) for name in described], "value": described.values()}
             )
-            parts.show_table(table, {"what": "Setting", "value": "Value"}, "table_settings")
+            elements.show_table(table, {"what": "Setting", "value": "Value"}, "table_settings")
         show_actions(project, job)
 
 
 def summary(project: Project, job: jobs.Job) -> str:
     """Return the outcome of a run in one or two sentences."""
-    pieces = [STATES[job.state].capitalize()]
+    pieces = [wording.JOB_STATES[job.state].capitalize()]
     if (took := state.seconds(job)) is not None:
-        pieces.append(f"took {parts.duration(took)}")
+        pieces.append(f"took {elements.duration(took)}")
     pieces.append(f"dictionaries v{job.dictionary_version}, {job.match_preset} matching")
     line = " · ".join(pieces)
     if job.labels_key != project.labels_key():
         line += ". The text, dictionaries or matching have changed since"
     if job.message and job.state in ("failed", "interrupted", "cancelled"):
         line += f". {job.message}"
-    return parts.sentence(line)
+    return elements.sentence(line)
 
 
 def show_scores(project: Project, job: jobs.Job) -> None:
     """Draw the scores of the methods and the dictionaries, if there was gold."""
-    scores = state.scores(project, job)
+    scores = jobs.scores_of(project, job.id)
     if not scores:
         return
     rows = [
         {
-            "method": _method(method),
-            **{name: _percent(of_method["overall"].get(name)) for name in _SHARES},
-            **{name: of_method["overall"].get(name) for name in ("predicted", "support")},
+            "method": wording.method_name(method),
+            **{name: _percent(measures["overall"].get(name)) for name in _SHARES},
+            **{name: measures["overall"].get(name) for name in ("predicted", "support")},
         }
-        for method, of_method in scores.items()
+        for method, measures in scores.items()
     ]
     share = st.column_config.NumberColumn
     columns: dict[str, object] = {"method": "Method"}
     columns |= {k: share(heading, format="%.1f") for k, heading in _SHARES.items()}
     columns |= {"predicted": "Found", "support": "In gold"}
-    parts.show_table(pd.DataFrame(rows), columns, "table_run_scores")
+    elements.show_table(pd.DataFrame(rows), columns, "table_run_scores")
 
 
 _SHARES = {"precision": "Precision (%)", "recall": "Recall (%)", "f1": "F1 (%)"}
@@ -207,7 +205,7 @@ def show_priors(project: Project, job: jobs.Job) -> None:
         "value": share("Prior (%)", format="%.2f"),
         "source": "Source of the prior",
     }
-    parts.show_table(table, columns, "table_run_priors")
+    elements.show_table(table, columns, "table_run_priors")
 
 
 def show_actions(project: Project, job: jobs.Job) -> None:
@@ -222,7 +220,7 @@ def show_actions(project: Project, job: jobs.Job) -> None:
             current.say("The run continues.", "info")
             st.rerun()
         if job.state == "done":
-            parts.page_link("Compare its methods", "compare", icon=":material/compare_arrows:")
+            elements.page_link("Compare its methods", "compare", icon=":material/compare_arrows:")
         with st.popover("Delete", icon=":material/delete:"):
             st.write("Delete this run with its taggers, its curves and the entities it found?")
             if st.button("Delete permanently", key="history_delete", type="primary"):

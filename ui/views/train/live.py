@@ -4,39 +4,17 @@ import pandas as pd
 import streamlit as st
 
 from engine import jobs
-from engine.jobs import QUEUED_KINDS
+from engine.jobs import QUEUED_KINDS, training_job
 from engine.planning import METHODS
 from engine.projects import Project
 from ui.charts import training as charts
 from ui.charts.style import CONFIG
-from ui.parts import elements as parts
-from ui.parts import live
+from ui.parts import elements, live, wording
 from ui.state import current
 from ui.views.train import state as state
 
 EVERY = "2s"
 LOG_LINES = 200
-STAGES = {  # what a job does, by the stage that it reports
-    "waiting": "Waiting for its turn",
-    "reading": "Reading the text",
-    "labels": "Matching the dictionaries",
-    "prepare": "Reading, matching, estimating priors",
-    "priors": "Estimating the priors",
-    "context": "Encoding the text with the frozen encoder",
-    "confidence": "Training the confidence tagger",
-    "training": "Training",
-    "predict": "Finding entities and scoring them",
-    "done": "Done",
-}
-STATES = {
-    "queued": "waiting",
-    "running": "running",
-    "stopping": "stopping",
-    "cancelled": "cancelled",
-    "failed": "failed",
-    "interrupted": "interrupted",
-    "done": "done",
-}
 _MARKS = {"done": "✓", "running": "●", "waiting": "○"}
 
 
@@ -47,17 +25,10 @@ def show(project: Project) -> None:
         show_latest(project)
     elif job.kind != "train":
         st.info("Coverage curves are in progress. A new run waits until they are done.")
-        parts.page_link("See the curves", "curves", icon=":material/arrow_forward:")
+        elements.page_link("See the curves", "curves", icon=":material/arrow_forward:")
     else:
         st.subheader("Run in progress", anchor=False)
         watch(project, job.id)
-
-
-def training_job(project: Project) -> jobs.Job | None:
-    """Return the job that trains or is next to train; None if a new one would start at once."""
-    active = [job for job in jobs.list_jobs(project) if job.is_active and job.kind in QUEUED_KINDS]
-    active.reverse()  # oldest first
-    return min(active, key=lambda job: job.state == "queued", default=None)
 
 
 def watch(project: Project, id: str) -> None:
@@ -86,16 +57,16 @@ def progress_text(job: jobs.Job) -> str:
     """Return the progress of a run in one line."""
     if job.state == "stopping":
         return "Stopping; finished epochs are kept"
-    doing = STAGES.get(job.stage, job.stage.capitalize())
+    doing = wording.stage_name(job.stage)
     if job.method and job.stage in ("confidence", "training"):
-        doing = f"{parts.METHOD_NAMES.get(job.method, job.method)}: {doing.lower()}"
+        doing = f"{wording.method_name(job.method)}: {doing.lower()}"
     pieces = [f"{100 * job.share:.0f} %", doing]
     elapsed = state.seconds(job)
     if elapsed is not None:
-        pieces.append(f"{parts.duration(elapsed)} so far")
+        pieces.append(f"{elements.duration(elapsed)} so far")
     if job.seconds_left is not None:
-        pieces.append(f"about {parts.duration(max(1.0, job.seconds_left))} left")
-    return parts.plain(" · ".join(pieces))
+        pieces.append(f"about {elements.duration(max(1.0, job.seconds_left))} left")
+    return elements.plain(" · ".join(pieces))
 
 
 def show_cancel(project: Project, job: jobs.Job) -> None:
@@ -115,7 +86,7 @@ def show_cancel(project: Project, job: jobs.Job) -> None:
             width="content",
         )
     if job.message:
-        st.caption(parts.plain(parts.sentence(job.message)))
+        st.caption(elements.plain(elements.sentence(job.message)))
 
 
 def show_waiting(project: Project, job: jobs.Job) -> None:
@@ -136,9 +107,9 @@ def show_waiting(project: Project, job: jobs.Job) -> None:
 def describe(job: jobs.Job) -> str:
     """Return a job in a few words: what, how, when."""
     if job.kind != "train":
-        return f"coverage curves, queued {parts.ago(job.created_at)}"
-    methods = ", ".join(parts.METHOD_NAMES.get(m, m) for m in job.request["methods"])
-    return f"{job.request['preset']} run of {methods}, queued {parts.ago(job.created_at)}"
+        return f"coverage curves, queued {elements.ago(job.created_at)}"
+    methods = ", ".join(wording.method_name(m) for m in job.request["methods"])
+    return f"{job.request['preset']} run of {methods}, queued {elements.ago(job.created_at)}"
 
 
 # ---- when nothing trains --------------------------------------------------------------------
@@ -151,16 +122,16 @@ def show_latest(project: Project) -> None:
         return
     if latest.state == "done" and state.is_recent(latest):
         st.success(
-            f"The latest run is done. It took {parts.duration(state.seconds(latest))}.",
+            f"The latest run is done. It took {elements.duration(state.seconds(latest))}.",
             icon=":material/check_circle:",
         )
-        parts.page_link("Compare its methods", "compare", icon=":material/compare_arrows:")
+        elements.page_link("Compare its methods", "compare", icon=":material/compare_arrows:")
     if not latest.can_resume:
         return
     box = {"cancelled": st.info, "interrupted": st.warning, "failed": st.error}[latest.state]
-    why = parts.sentence(latest.message) if latest.message else ""
+    why = elements.sentence(latest.message) if latest.message else ""
     verb = "" if latest.state == "failed" else "was "
-    box(parts.plain(f"The latest run {verb}{STATES[latest.state]}. {why}".strip()))
+    box(elements.plain(f"The latest run {verb}{wording.JOB_STATES[latest.state]}. {why}".strip()))
     if st.button(
         "Resume",
         key="train_resume",
@@ -202,7 +173,7 @@ def stages_html(stages: list[jobs.Stage]) -> str:
 
 def stage_name(stage: jobs.Stage) -> str:
     """Return what a stage does in a few words."""
-    method = parts.METHOD_NAMES.get(stage.method, stage.method)
+    method = wording.method_name(stage.method)
     return {
         "prepare": "Labels and priors",
         "confidence": f"{method}: confidence",
@@ -250,7 +221,7 @@ def show_curve(
         st.caption("Appears after the first epoch.")
         return
     figure = charts.epochs_figure(
-        epochs, column, parts.METHOD_NAMES, title=title, percent=percent, y_range=y_range
+        epochs, column, wording.METHOD_NAMES, title=title, percent=percent, y_range=y_range
     )
     st.plotly_chart(figure, key=key, config=CONFIG)
 
@@ -269,7 +240,7 @@ def show_parts(epochs: pd.DataFrame, key: str) -> None:
 
 def confidence_line(scores: dict[str, float | None]) -> str:
     """Return how accurate the confidence of unlabeled tokens is, in a sentence."""
-    precision, recall = (parts.percent(scores[name]) for name in ("precision", "recall"))
+    precision, recall = (elements.percent(scores[name]) for name in ("precision", "recall"))
     return (
         f"Against gold: of the unlabeled tokens above the threshold, {precision} are part of an "
         f"entity; of all unlabeled tokens that are part of an entity, {recall} are above it."

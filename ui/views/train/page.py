@@ -1,14 +1,11 @@
 """Train: choose methods and settings, see what a run needs, start it and watch it."""
 
-import shlex
-
 import streamlit as st
 
 from engine import jobs
-from engine.jobs import ProbeRequest, TrainRequest
+from engine.jobs import TrainRequest, command_of, probe_of, training_job
 from engine.projects import Project
-from engine.settings import METHODS
-from ui.parts import elements as parts
+from ui.parts import elements, wording
 from ui.state import current
 from ui.state import labels as labels_state
 from ui.views.train import form as train_form
@@ -32,11 +29,11 @@ STYLE = """<style>
 def show(project: Project) -> None:
     """Draw the page."""
     st.html(STYLE)
-    parts.page_header(
+    elements.page_header(
         "Train",
         "Train taggers on the distant labels, to find entities that the dictionaries miss. All "
         "methods learn from the same labels, so you can compare them.",
-        parts.project_chips(project),
+        elements.project_chips(project),
     )
     if not is_ready(project):
         return
@@ -50,24 +47,24 @@ def show(project: Project) -> None:
             show_preflight(project, request, problem)
     train_history.show(project)
     st.divider()
-    parts.next_step("Compare", "compare")
-    parts.command(command_line(project, request))
+    elements.next_step("Compare", "compare")
+    elements.command(command_of(project.id, request))
 
 
 def is_ready(project: Project) -> bool:
     """Return whether there are labels to learn from; if not, say what is missing."""
     if not project.text_key():
-        parts.empty_state("No text yet. Add documents to train on.", "Add text", "text")
+        elements.empty_state("No text yet. Add documents to train on.", "Add text", "text")
         return False
     if not any(dictionary.phrases for dictionary in labels_state.dictionaries(project)):
-        parts.empty_state(
+        elements.empty_state(
             "No dictionaries yet. They provide the labels that a run learns from.",
             "Add dictionaries",
             "dictionaries",
         )
         return False
     if not labels_state.coverage(project).matches:
-        parts.empty_state(
+        elements.empty_state(
             "The dictionaries match nothing in this text, so there is nothing to learn from.",
             "See the distant labels",
             "labels",
@@ -87,10 +84,10 @@ def show_preflight(project: Project, request: TrainRequest, problem: str) -> Non
         st.html(train_form.figures_html(plan, request))
         show_time(project, request)
         for warning in plan.warnings:
-            st.warning(parts.plain(f"{warning}."), icon=":material/warning:")
+            st.warning(elements.plain(f"{warning}."), icon=":material/warning:")
         reason = problem or plan.problem
         if reason:
-            st.error(parts.plain(parts.sentence(reason)), icon=":material/error:")
+            st.error(elements.plain(elements.sentence(reason)), icon=":material/error:")
         show_start(project, request, is_possible=not reason)
 
 
@@ -100,7 +97,7 @@ def show_time(project: Project, request: TrainRequest) -> None:
     probe = next((job for job in jobs.list_jobs(project, "probe") if job.is_active), None)
     if seconds is not None:
         st.html(
-            f'<div class="gl-fact"><b>About {parts.duration(max(1.0, seconds))}</b> on this '
+            f'<div class="gl-fact"><b>About {elements.duration(max(1.0, seconds))}</b> on this '
             "machine, as measured</div>"
         )
     else:
@@ -112,24 +109,17 @@ def show_time(project: Project, request: TrainRequest) -> None:
         icon=":material/timer:",
         type="secondary" if seconds is None else "tertiary",
         disabled=probe is not None or not request.methods,
-        help="Trains a few batches with each method. This takes some seconds and keeps nothing.",
+        help=wording.MEASURE_HELP,
     ):
         jobs.start(project, probe_of(request))
         st.rerun()
 
 
-def probe_of(request: TrainRequest) -> ProbeRequest:
-    """Return the request that measures the speed of a run."""
-    return ProbeRequest(
-        request.methods, request.preset, request.encoder, request.settings, request.seed
-    )
-
-
 def show_start(project: Project, request: TrainRequest, *, is_possible: bool) -> None:
     """Draw the button that starts the run, or queues it behind the active one."""
-    active = train_live.training_job(project)
+    active = training_job(project)
     if active is not None:
-        when = parts.ago(active.started_at or active.created_at)
+        when = elements.ago(active.started_at or active.created_at)
         st.caption(f"A run is in progress (started {when}). A new run waits until it is done.")
     is_chosen = bool(request.methods)
     if not is_chosen:
@@ -145,22 +135,3 @@ def show_start(project: Project, request: TrainRequest, *, is_possible: bool) ->
         jobs.start(project, request)
         current.say("The run is queued." if active else "The run has started.", "info")
         st.rerun()
-
-
-def command_line(project: Project, request: TrainRequest) -> str:
-    """Return the command that trains the same run."""
-    words = ["python", "-m", "engine", "train", "--project", project.id]
-    words += ["--preset", request.preset]
-    if request.encoder != "bilstm":
-        words += ["--encoder", request.encoder]
-    if request.methods and set(request.methods) != set(METHODS):
-        words += ["--methods", ",".join(request.methods)]
-    if request.seed:
-        words += ["--seed", str(request.seed)]
-    if request.settings:
-        words += ["--set", *(f"{name}={value}" for name, value in request.settings.items())]
-    if request.priors:
-        words += ["--priors", *(f"{name}={value:g}" for name, value in request.priors.items())]
-    if request.use_decisions:
-        words.append("--use-decisions")
-    return shlex.join(words)

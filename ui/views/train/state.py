@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,10 +11,9 @@ import streamlit as st
 from engine import jobs
 from engine.jobs import (
     TrainRequest,
-    fact_of,
     measured_speeds,
-    reading_jobs,
     request_from,
+    scores_of,
     settings_of,
     side_by_side,
 )
@@ -144,16 +142,10 @@ def runs(project: Project) -> list[jobs.Job]:
     return jobs.list_jobs(project, "train")
 
 
-def scores(project: Project, job: jobs.Job) -> dict[str, Any]:
-    """Return the scores against gold by method; empty without gold or before the run is done."""
-    with reading_jobs(project.folder) as db:
-        return dict(fact_of(db, job.id, "scores") or {})
-
-
 def f1_scores(project: Project, job: jobs.Job) -> dict[str, float | None]:
     """Return F1 by method, in percent."""
     percents = {}
-    for method, measures in scores(project, job).items():
+    for method, measures in scores_of(project, job.id).items():
         f1 = measures.get("overall", {}).get("f1")
         percents[method] = None if f1 is None else 100 * f1
     return percents

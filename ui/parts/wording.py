@@ -1,0 +1,75 @@
+"""The words for methods, presets, encoders, stages and states; the same on every page."""
+
+from engine.planning import METHODS
+
+METHOD_NAMES = {
+    "dictionary": "Dictionary",
+    **{method.name: method.title for method in METHODS.values()},
+    "gold": "Gold",
+    "review": "Reviewed",
+}
+JOB_NAMES = {
+    "train": "Training",
+    "curve": "Coverage curves",
+    "predict": "Prediction",
+    "probe": "Measuring the speed",
+}
+JOB_STATES = {
+    "queued": "waiting",
+    "running": "running",
+    "stopping": "stopping",
+    "cancelled": "cancelled",
+    "failed": "failed",
+    "interrupted": "interrupted",
+    "done": "done",
+}
+JOB_STAGES = {  # what a job does, by the stage that it reports
+    "waiting": "Waiting for its turn",
+    "reading": "Reading the text",
+    "labels": "Matching the dictionaries",
+    "prepare": "Reading, matching, estimating priors",
+    "priors": "Estimating the priors",
+    "context": "Encoding the text with the frozen encoder",
+    "confidence": "Training the confidence tagger",
+    "training": "Training",
+    "predict": "Finding entities and scoring them",
+    "done": "Done",
+}
+MATCH_PRESETS = {
+    "strict": "Exactly the same words, letter by letter.",
+    "balanced": "Any case, but short acronyms as written: AIDS is not aids.",
+    "loose": "Any case, accents, plurals and hyphens.",
+}
+TRAINING_PRESETS = {
+    "quick": "A first look. Methods already differ, but scores are not the best possible.",
+    "balanced": "A good result in reasonable time.",
+    "paper": "The published settings with 100 epochs. Takes the longest.",
+}
+ENCODERS = {
+    "bilstm": "BiLSTM",
+    "transformer": "Fine-tuned transformer (MiniLM)",
+}
+ENCODER_HELP = (
+    "The network that reads the text. The BiLSTM uses word vectors and, unless you switch it off, "
+    "the output of a small transformer that is not trained; it is fast on a CPU. Fine-tuning "
+    "trains the transformer itself, which takes many times longer without a GPU."
+)
+MEASURE_HELP = "Trains a few batches with each method. This takes some seconds and keeps nothing."
+
+
+def method_name(method: str) -> str:
+    """Return a method as people see it; what has no name goes by its own.
+
+    >>> method_name("conf_mpu"), method_name("other")
+    ('Conf-MPU', 'other')
+    """
+    return METHOD_NAMES.get(method, method)
+
+
+def stage_name(stage: str) -> str:
+    """Return what a job does in this stage.
+
+    >>> stage_name("labels"), stage_name("cleaning")
+    ('Matching the dictionaries', 'Cleaning')
+    """
+    return JOB_STAGES.get(stage, stage.capitalize())
