@@ -104,9 +104,9 @@ METHODS: dict[str, Method] = {
         ),
         Method(
             "supervised",
-            "supervised, on this gold",
-            "Learns from human labels instead of the dictionaries: how good the tagger could be "
-            "if everything was annotated.",
+            "Supervised (on gold)",
+            "Learns from the gold instead of the dictionaries, and is scored on the same text: how "
+            "good the tagger could be at most if everything was annotated.",
             needs_gold=True,
         ),
     )

@@ -329,7 +329,7 @@ def test_two_runs_are_set_against_each_other(gold_project):
         ["Lead", "", "Chemical", "Chemical"],
         ["Nothing", "Chemical", "", ""],
     ]
-    assert "Higher in" in html(page)
+    assert " is higher in" in html(page)
 
 
 def test_options_that_differ_between_two_runs_are_listed(project):

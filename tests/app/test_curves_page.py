@@ -4,6 +4,7 @@ from engine import jobs
 from engine.files.source_files import SourceFile
 from engine.jobs.reports import open_report
 from engine.projects.workspace import create_project
+from engine.text.model import InputError
 from tests.support.finished_runs import end_job, make_project
 from tests.support.pages import checked, html, open_page
 from ui.views.curves.result import NO_GOLD
@@ -122,7 +123,7 @@ def test_time_can_be_measured_before(project, monkeypatch):
 
 def test_what_speaks_against_a_start_is_said(project, monkeypatch):
     def fail(project, request):
-        raise jobs.InputError("only 3 MB are left on the disk")
+        raise InputError("only 3 MB are left on the disk")
 
     monkeypatch.setattr(jobs, "start", fail)
     page = show(project)

@@ -33,7 +33,7 @@ def show(project, tab="Dictionaries"):
 def ask(page, project, preset):
     """Choose other matching and ask what it changes."""
     page.radio(key=f"dictionaries_preset_{project.labels_key()}").set_value(preset)
-    return checked(press(page, "See what changes"))
+    return checked(press(page, "Preview changes"))
 
 
 def said(page):
@@ -152,7 +152,7 @@ def test_turning_a_dictionary_off_is_previewed_and_applied(filled):
     page.session_state[f"dictionaries_grid_{filled.labels_key()}"] = {
         "edited_rows": {0: {"is_enabled": False}, 1: {"priority": 5, "matching": "strict"}}
     }
-    page = checked(press(page, "See what changes"))
+    page = checked(press(page, "Preview changes"))
     # All four diseases go, "Lead" with its capital goes, "lead" of "lead poisoning" comes.
     assert figures(page) == {"New matches": "+1", "Matches gone": "−5", "Unchanged": "1"}
     page = checked(press(page, "Apply"))
@@ -165,7 +165,7 @@ def test_turning_a_dictionary_off_is_previewed_and_applied(filled):
 
 
 def test_nothing_to_change_is_said(filled):
-    page = checked(press(show(filled), "See what changes"))
+    page = checked(press(show(filled), "Preview changes"))
     assert page.info[0].value.startswith("Nothing changed")
     assert not figures(page)
 

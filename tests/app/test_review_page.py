@@ -7,6 +7,7 @@ from engine.projects.workspace import create_project
 from engine.text.model import InputError
 from tests.support.finished_runs import FOUND, finish_run, make_project
 from tests.support.pages import checked, open_page, progress
+from ui.state import review_setup
 from ui.views.review import state as state
 
 
@@ -102,7 +103,7 @@ def test_what_was_skipped_can_be_asked_again_and_skipped_again(reviewed):
 
 
 def test_more_items_can_be_taken_at_the_end(reviewed, monkeypatch):
-    monkeypatch.setattr(state, "SIZES", (1, 3))
+    monkeypatch.setattr(review_setup, "SIZES", (1, 3))
     reviewed.set_choice("review", {"order": "uncertain", "size": 1})
     page = press(show(reviewed), "review_reject")
     assert page.button(key="review_more").label == "Take 2 more"

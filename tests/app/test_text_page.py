@@ -55,7 +55,7 @@ def test_an_empty_project_says_what_to_do(project):
 
 def test_upload_limit_and_the_way_around_it_are_stated(project):
     said = " ".join(element.value for element in show(project).html)
-    assert "Up to 200 MB per file" in said
+    assert "For files above 200 MB" in said
     assert f"glossa import --project {project.id} --text corpus.jsonl" in said
 
 

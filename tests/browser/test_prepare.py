@@ -103,7 +103,7 @@ def test_a_phrase_is_found_and_muted(page):
 def test_what_changes_is_seen_before_it_is_applied(page):
     open_tab(page, "Dictionaries")
     page.get_by_text("Loose", exact=True).click()
-    press(page, "See what changes")
+    press(page, "Preview changes")
     expect(page.get_by_text("Not applied yet")).to_be_visible()
     expect(figure(page, "New matches")).to_have_text(re.compile(r"\+[1-9]"))
     expect(main(page).locator("mark.gl-mark").first).to_be_visible()

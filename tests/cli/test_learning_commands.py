@@ -242,7 +242,7 @@ def test_supervised_learns_from_gold_and_says_so(capsys, folder, tmp_path):
     code, out, _ = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *gold(), *SMALL,
                        "--methods", "supervised,mpn", "--out", tmp_path / "runs")  # fmt: skip
     assert code == 0
-    assert "supervised, on this gold" in out
+    assert "Supervised (on gold)" in out
     card = json.loads((tmp_path / "runs" / "supervised-seed0" / "run.json").read_text())
     other = json.loads((tmp_path / "runs" / "mpn-seed0" / "run.json").read_text())
     assert card["data_fingerprint"] != other["data_fingerprint"]

@@ -7,6 +7,9 @@ PAGE_STYLE = """<style>
 /* Streamlit's white is too faint on the dark theme's lighter primary color. */
 [data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #0b1218) !important; }
 [data-testid^="stBaseButton-primary"] kbd { opacity: .85; }
+/* As high as the inputs and buttons beside it, so that they stand on one line. */
+[data-testid^="stBaseButton-segmented_control"] { min-height: 2.5rem; }
+.st-key-labels_matching [data-testid="stCaptionContainer"] { padding-bottom: .55rem; }
 .gl-purpose { padding-bottom: .4rem; max-width: 46rem; }
 .gl-chips { display: flex; flex-wrap: wrap; gap: .35rem .5rem; padding-bottom: .6rem; }
 .gl-chip { font-size: .82rem; padding: .1rem .6rem; border-radius: 1rem; overflow-wrap: anywhere;

@@ -64,12 +64,3 @@ def method_name(method: str) -> str:
     ('Conf-MPU', 'other')
     """
     return METHOD_NAMES.get(method, method)
-
-
-def stage_name(stage: str) -> str:
-    """Return what a job does in this stage.
-
-    >>> stage_name("labels"), stage_name("cleaning")
-    ('Matching the dictionaries', 'Cleaning')
-    """
-    return JOB_STAGES.get(stage, stage.capitalize())

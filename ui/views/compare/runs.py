@@ -93,14 +93,14 @@ def show_scores(
         for row in table.to_dict("records")
     }
     headings = ["", f"{two[0].name} (%)", f"{two[1].name} (%)", "Difference (points)"]
-    headings.append("Higher in")
+    headings.append(f"{two[1].name} is higher in")
     st.html(score_table.STYLE)
     st.html(score_table.groups_html(headings, [Group("", rows)], {}))
     st.caption(
         elements.plain(
-            f"“Higher in”: the share of 1,000 random resamples of the text in which {two[1].name} "
-            "scores higher. Near 50 %, neither is better; above 97 %, the difference is unlikely "
-            "to be chance."
+            f"“{two[1].name} is higher in”: the share of 1,000 random resamples of the text in "
+            "which it scores higher. Near 50 %, neither is better; above 97 %, the difference is "
+            "unlikely to be chance."
         )
     )
 

@@ -88,9 +88,11 @@ def show_progress(project: Project, job: Job) -> None:
 
 def progress_text(job: Job) -> str:
     """Return what the job does now, and the time left."""
-    doing = {"queued": wording.stage_name("waiting"), "stopping": "Stopping"}.get(job.state)
+    stage = "waiting" if job.state == "queued" else job.stage
+    # While it trains, the stage is a share: "40 % of the dictionary".
+    doing = wording.JOB_STAGES.get(stage, f"Training, {stage}")
     left = f", {elements.duration(job.seconds_left)} left" if job.seconds_left else ""
-    return f"{doing or wording.stage_name(job.stage)}{left}"
+    return f"{'Stopping' if job.state == 'stopping' else doing}{left}"
 
 
 def show_actions(project: Project, job: Job) -> None:

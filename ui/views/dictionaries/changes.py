@@ -51,7 +51,7 @@ def show_grid(project: Project) -> None:
             horizontal=True,
             key=f"dictionaries_preset_{project.labels_key()}",
         )
-        asked = st.form_submit_button("See what changes", icon=":material/difference:")
+        asked = st.form_submit_button("Preview changes", icon=":material/difference:")
     if asked:
         changed = with_settings(held, edited)
         reason = change_reason(held, changed, project.match_preset(), preset)

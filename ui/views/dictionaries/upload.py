@@ -30,10 +30,7 @@ def show(project: Project) -> None:
         help="Disease.txt with a phrase per line, csv or tsv with the columns term and label, "
         "json, jsonl patterns, or a zip of these.",
     )
-    st.caption(
-        f"Up to {LIMITS.file_mb} MB per file. The type of a plain list is its file name; you can "
-        "change it before saving."
-    )
+    st.caption("The type of a plain list is its file name; you can change it before saving.")
     if files:
         with st.container(border=True):
             show_preview(project, uploads.uploaded(files), key)

@@ -7,6 +7,7 @@ from ui.charts import labels as charts
 from ui.charts.palette import type_colors
 from ui.charts.style import CONFIG
 from ui.parts import elements
+from ui.state import corpus
 from ui.state import labels as state
 
 SMALL = 200_000  # tokens; up to this size, looking for missing names is fast
@@ -15,10 +16,11 @@ SMALL = 200_000  # tokens; up to this size, looking for missing names is fast
 def show_coverage(project: Project) -> None:
     """Draw where the labels are, which dictionaries they come from, and what may be missing."""
     tables = state.coverage_tables(project)
-    st.caption(
-        "Coverage is not recall. To see how much is missed, add gold. To see how often the labels "
-        "are right, judge a sample in the tab Precision."
-    )
+    if not corpus.has_gold(project):
+        st.caption(
+            "Coverage is not recall. To see how much is missed, add gold. To see how often the "
+            "labels are right, judge a sample in the tab Precision."
+        )
     st.subheader("Along the corpus", anchor=False)
     st.caption("Share of labeled tokens. A gap may be a file about another topic.")
     st.plotly_chart(charts.coverage_figure(tables.along), key="chart_coverage", config=CONFIG)
@@ -66,7 +68,7 @@ def show_conflicts(project: Project) -> None:
     width = min(1_000, 230 + 96 * len(figure.layout.yaxis.ticktext))
     st.plotly_chart(figure, key="chart_conflicts", config=CONFIG, width=width)
     columns = {"winner": "Winner", "winner_type": "Its type", "loser": "Loser"}
-    columns |= {"loser_type": "Loser's type", "rule": "Rule"}
+    columns |= {"loser_type": "Loser's type", "rule": "Why it lost"}
     counted = conflicts.groupby(list(columns), sort=False).size().reset_index(name="times")
     counted = counted.sort_values("times", ascending=False, kind="stable")
     elements.show_table(counted, {**columns, "times": "Times"}, "table_conflicts")

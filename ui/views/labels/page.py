@@ -79,7 +79,7 @@ def is_ready(project: Project) -> bool:
 
 def show_preset(project: Project) -> None:
     """Draw the choice of the matching preset; it is stored and applies to all figures."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="labels_matching"):
         preset = st.segmented_control(
             "Matching",
             list(wording.MATCH_PRESETS),

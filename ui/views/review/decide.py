@@ -158,12 +158,12 @@ def show_training(project: Project, job: Job | None) -> None:
     """Draw the button that trains again with the decisions."""
     count = len(project.decisions(state.KIND))
     if job is not None and st.button(
-        f"Train again with {elements.plural(count, 'decision')}",
+        f"Train again with {elements.plural(count, 'decision') if count else 'your decisions'}",
         key="review_train",
         disabled=not count,
         icon=":material/model_training:",
         help="Trains the same methods with the same preset as this run. Accepted entities become "
-        "labels, rejected ones certain negatives.",
+        "labels, rejected ones known non-entities.",
     ):
         try:
             state.train_again(project, job)

@@ -21,7 +21,8 @@ def show(project: Project) -> None:
     """Draw the gold of the project, and the uploader for new gold."""
     st.html(
         '<div class="gl-purpose">The same documents, annotated by people. With gold, every page '
-        "that shows labels also shows precision and recall. It is never used for training.</div>"
+        "that shows labels also shows precision and recall. No method learns from it, except "
+        "Supervised.</div>"
     )
     if not project.text_key():
         elements.empty_state("No text yet. Add the texts first: gold refers to them.")
@@ -36,7 +37,6 @@ def show(project: Project) -> None:
         help="CoNLL, JSONL with spans, PubTator, brat (txt with ann, or a zip), or an entities "
         "CSV with the columns doc_id, start, end, label.",
     )
-    st.caption(f"Up to {LIMITS.file_mb} MB per file.")
     if files:
         with st.container(border=True):
             show_preview(project, uploads.uploaded(files), key)

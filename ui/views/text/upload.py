@@ -33,7 +33,7 @@ def show(project: Project) -> None:
     )
     command = f"glossa import --project {project.id} --text corpus.jsonl"
     st.html(
-        f'<div class="gl-hint">Up to {LIMITS.file_mb} MB per file. For larger files: '
+        f'<div class="gl-hint">For files above {LIMITS.file_mb} MB: '
         f"<code>{escape(command)}</code></div>"
     )
     if files:

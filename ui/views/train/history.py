@@ -175,6 +175,7 @@ def show_scores(project: Project, job: jobs.Job) -> None:
         }
         for method, measures in scores.items()
     ]
+    st.html('<div class="gl-label">Scores against gold</div>')
     share = st.column_config.NumberColumn
     columns: dict[str, object] = {"method": "Method"}
     columns |= {k: share(heading, format="%.1f") for k, heading in _SHARES.items()}
@@ -194,6 +195,7 @@ def show_priors(project: Project, job: jobs.Job) -> None:
     priors = jobs.priors_of(project, job.id)
     if priors.empty:
         return
+    st.html('<div class="gl-label">Priors</div>')
     share = st.column_config.NumberColumn
     table = priors.assign(
         value=100 * priors["value"].astype(float),

@@ -57,7 +57,7 @@ def progress_text(job: jobs.Job) -> str:
     """Return the progress of a run in one line."""
     if job.state == "stopping":
         return "Stopping; finished epochs are kept"
-    doing = wording.stage_name(job.stage)
+    doing = wording.JOB_STAGES.get(job.stage, job.stage.capitalize())
     if job.method and job.stage in ("confidence", "training"):
         doing = f"{wording.method_name(job.method)}: {doing.lower()}"
     pieces = [f"{100 * job.share:.0f} %", doing]

@@ -18,7 +18,7 @@ STYLE = """<style>
 .gl-label { font-size: .875rem; }
 .gl-choice { font-size: .875rem; opacity: .75; line-height: 1.45; padding: 0 0 .35rem 1.55rem; }
 .gl-fact { font-size: .92rem; line-height: 1.5; padding: .1rem 0; }
-.gl-fact .gl-legend { padding-top: .25rem; }
+.gl-fact .gl-legend { padding: .25rem 0; }
 .gl-stages { list-style: none; margin: 0; padding: 0; font-size: .92rem; line-height: 2; }
 .gl-stages .gl-stage { margin: 0 0 0 -1.6rem; padding: 0; font-size: inherit; }
 .gl-stage-waiting { opacity: .6; }
