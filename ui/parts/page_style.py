@@ -8,7 +8,7 @@ PAGE_STYLE = """<style>
 [data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #0b1218) !important; }
 [data-testid^="stBaseButton-primary"] kbd { opacity: .85; }
 /* As high as the inputs and buttons beside it, so that they stand on one line. */
-[data-testid^="stBaseButton-segmented_control"] { min-height: 2.5rem; }
+button[data-variant="segmented_control"] { min-height: 2.5rem; }
 .st-key-labels_matching [data-testid="stCaptionContainer"] { padding-bottom: .55rem; }
 .gl-purpose { padding-bottom: .4rem; max-width: 46rem; }
 .gl-chips { display: flex; flex-wrap: wrap; gap: .35rem .5rem; padding-bottom: .6rem; }

@@ -68,7 +68,7 @@ def show_methods(*, has_gold: bool) -> tuple[str, ...]:
     first = [method for method in METHODS.values() if method.is_offered_first]
     chosen = [method.name for method in first if show_method(method)]
     with st.expander("Other methods", key="train_other_methods"):
-        st.caption("For comparison with other work. They train on the same labels.")
+        st.caption("The baselines of the paper, to compare with.")
         for method in METHODS.values():
             if method.is_offered_first or (method.needs_gold and not has_gold):
                 continue
