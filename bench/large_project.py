@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from engine import jobs
 from engine.files import SourceFile
-from engine.jobs import Job, writing_jobs
-from engine.projects import Project, create_project
+from engine.jobs import Job
+from engine.projects import Project, create_project, writing
 from engine.run_folder import PREDICTIONS, Card, write_card, write_predictions
 from engine.settings import Settings
 from engine.system import now
@@ -116,7 +116,7 @@ def finish_run(project: Project, documents: Sequence[Plain]) -> Job:
         predicted = {id: predict(draw, mentions, share, method) for id, _, mentions in documents}
         write_predictions(folder / PREDICTIONS, predicted)
         write_card(folder, card(folder.name, method))
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute(
             "UPDATE jobs SET state = 'done', stage = 'done', share = 1, started_at = ?,"
             " finished_at = ? WHERE id = ?",

@@ -136,13 +136,9 @@ class Limits:
 LIMITS = Limits()
 
 
-METHODS = ("mpn", "mpu", "conf_mpu")  # what a person compares
-BASELINES = (
-    "bnpu",
-    "early_stopped",
-    "autoner",
-    "supervised",
-)  # the paper's others
+# What a person compares, from the least to the most trusted, as the paper ranks them.
+METHODS = ("mpn", "mpu", "conf_mpu")
+BASELINES = ("bnpu", "early_stopped", "autoner", "supervised")  # the paper's others
 ENCODERS = ("bilstm", "transformer")
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from types import TracebackType
+from typing import Never
 
 import pandas as pd
 from tqdm import tqdm
@@ -62,21 +62,24 @@ def _is_figure(cell: str) -> bool:
     return cell == "–" or cell.replace(",", "").replace(".", "").lstrip("-").isdigit()
 
 
-class Progress:
+def bar_on_terminal(what: str, total: int, unit: str) -> "tqdm[Never] | None":
+    """Return a progress bar on standard error; None where that is not a terminal."""
+    if not sys.stderr.isatty():
+        return None
+    return tqdm(total=total, desc=what, unit=f" {unit}", file=sys.stderr)
+
+
+class ProgressBar:
     """A progress bar on a terminal; in a pipe, one line at the end.
 
-    Progress that was interrupted does not print "done".
+    A bar that was interrupted does not print "done".
     """
 
     def __init__(self, what: str, total: int, unit: str) -> None:
         self._what, self._total, self._unit = what, total, unit
-        self._bar = (
-            tqdm(total=total, desc=what, unit=f" {unit}", file=sys.stderr)
-            if sys.stderr.isatty()
-            else None
-        )
+        self._bar = bar_on_terminal(what, total, unit)
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> "ProgressBar":
         return self
 
     def advance(self, count: int) -> None:
@@ -84,12 +87,7 @@ class Progress:
         if self._bar is not None:
             self._bar.update(count)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
         elif kind is None:

@@ -17,7 +17,7 @@ def watch_context(
         return
     tokens = sum(map(len, sentences))
     # The next step asks again whether to stop. An interrupted bar does not print "done".
-    with suppress(Stopped), console.Progress("Encoding", tokens, "tokens") as progress:
+    with suppress(Stopped), console.ProgressBar("Encoding", tokens, "tokens") as progress:
         done = 0
 
         def on_share(share: float) -> None:

@@ -2,10 +2,8 @@
 
 import sys
 from collections.abc import Sequence
-from types import TracebackType
 
-from tqdm import tqdm
-
+from engine.cli.console import bar_on_terminal
 from engine.learning import Progress, epoch_line
 from engine.planning import METHODS
 from engine.settings import Settings
@@ -21,11 +19,7 @@ class EpochLines:
     """Prints a line per epoch; at a terminal also a bar with all epochs and the time to go."""
 
     def __init__(self, epochs: int) -> None:
-        self._bar = (
-            tqdm(total=epochs, desc="Training", unit="epoch", file=sys.stderr)
-            if sys.stderr.isatty()
-            else None
-        )
+        self._bar = bar_on_terminal("Training", epochs, "epochs")
         self._heard: dict[tuple[str, int, str], int] = {}
 
     def __enter__(self) -> "EpochLines":
@@ -47,11 +41,6 @@ class EpochLines:
         # A curve trains a method again with the next share of the dictionary.
         return number - before if number > before else number
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()

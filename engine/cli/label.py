@@ -25,7 +25,7 @@ def label_command(options: argparse.Namespace) -> None:
     gold = read_gold(options, corpus)
     checked = read_checked(options.checked) if options.checked else {}
     sentences = list(corpus.sentences)
-    with console.Progress("Matching", len(sentences), "sentences") as progress:
+    with console.ProgressBar("Matching", len(sentences), "sentences") as progress:
         labels = label(
             corpus.documents,
             dictionaries,

@@ -2,11 +2,11 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from engine.planning import METHODS
-from engine.settings import Settings, training_settings
+from engine.settings import SETTING_RULES, Settings, training_settings
 from engine.text import InputError
 
 
@@ -30,24 +30,23 @@ def make_settings(options: argparse.Namespace) -> Settings:
 def parse_changes(options: argparse.Namespace) -> dict[str, Any]:
     """Return the settings of --set, each with a value of its own type."""
     changes: dict[str, Any] = {}
-    kinds = {field.name: type(getattr(Settings(), field.name)) for field in fields(Settings)}
     for assignment in options.set:
         name, _, value = assignment.partition("=")
-        if name not in kinds:
-            raise InputError(
-                f'--set: "{name}" is not a setting; choose one of {", ".join(sorted(kinds))}'
-            )
-        changes[name] = _parse(name, value, kinds[name])
+        if name not in SETTING_RULES:
+            names = ", ".join(sorted(SETTING_RULES))
+            raise InputError(f'--set: "{name}" is not a setting; choose one of {names}')
+        changes[name] = _parse(name, value)
     return changes
 
 
-def _parse(name: str, text: str, kind: type) -> Any:
+def _parse(name: str, text: str) -> Any:
+    rule = SETTING_RULES[name]
     try:
-        if kind is bool:
+        if rule.kind is bool:
             return {"true": True, "yes": True, "false": False, "no": False}[text.lower()]
-        return kind(text)
+        return rule.kind(text)
     except (ValueError, KeyError):
-        raise InputError(f"--set {name}: expected {kind.__name__}, got {text!r}") from None
+        raise InputError(f"--set: {name} must be {rule}, got {text!r}") from None
 
 
 def parse_priors(assignments: Sequence[str]) -> dict[str, float]:

@@ -27,7 +27,7 @@ def predict_command(options: argparse.Namespace) -> None:
     stream = _open_texts(options)
     told = stream.notes
     cut = CutTokens(trained)
-    with console.Progress("Predicting", len(stream), "documents") as progress:
+    with console.ProgressBar("Predicting", len(stream), "documents") as progress:
         predicted = _advancing(predict_stream(trained, stream, folder.name, cut), progress)
         pairs, kinds = _begun(predicted, stream)
         ids = stream.ids() if stream.has_odd_ids else None
@@ -75,7 +75,7 @@ def _empty(stream: DocumentStream, count: int) -> Pairs:
 
 
 def _advancing(
-    predicted: Iterator[tuple[Document, tuple[Entity, ...]]], progress: console.Progress
+    predicted: Iterator[tuple[Document, tuple[Entity, ...]]], progress: console.ProgressBar
 ) -> Iterator[tuple[Document, tuple[Entity, ...]]]:
     for pair in predicted:
         yield pair

@@ -6,6 +6,7 @@ from engine.cli.arguments import add_command, add_reading, add_type, add_writing
 from engine.cli.export import export_command
 from engine.cli.import_ import import_command
 from engine.cli.projects import projects_command
+from engine.export import METHOD_ORDER
 from engine.jobs.worker import work_command
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ def add_export(parsers: "Subparsers") -> None:
     parser.add_argument(
         "--method",
         metavar="METHOD",
-        help="default: the best F1 where there is gold, else conf_mpu, mpu, mpn in this order",
+        help="default: the best F1 where there is gold, else the first of "
+        f"{', '.join(METHOD_ORDER)} that was trained",
     )
     parser.add_argument(
         "--types", nargs="+", default=[], metavar="TYPE", help="only entities of these types"

@@ -18,11 +18,11 @@ from engine.labels import dictionary_entities
 from engine.projects import Project, labels_of
 from engine.review import KnownPhrases, known_phrases, mark_known, reviewed_entities
 from engine.run_folder import PREDICTIONS, read_entities
-from engine.settings import MATCH_PRESETS
+from engine.settings import MATCH_PRESETS, METHODS
 from engine.text import Corpus, Document, EntitiesByDocument, InputError
 
 RUN, REVIEWED, DICTIONARY, GOLD = "run", "reviewed", "dictionary", "gold"
-METHOD_ORDER = ("conf_mpu", "mpu", "mpn")  # from most to least trusted, as the paper ranks them
+METHOD_ORDER = METHODS[::-1]  # the most trusted first
 _ALL, _PLAIN = Selection(), WriteOptions()
 
 

@@ -59,7 +59,7 @@ from engine.jobs.results import (
     stages,
     stored_request,
 )
-from engine.jobs.rows import Job, fact_of, reading_jobs, writing_jobs
+from engine.jobs.rows import Job, fact_of
 from engine.jobs.watch import CANCELLED, settle
 
 __all__ = [
@@ -104,7 +104,6 @@ __all__ = [
     "predicted_corpus",
     "priors_of",
     "probe_of",
-    "reading_jobs",
     "request_from",
     "requeue",
     "results",
@@ -119,5 +118,4 @@ __all__ = [
     "start",
     "stored_request",
     "training_job",
-    "writing_jobs",
 ]

@@ -21,15 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.files import written_whole
-from engine.jobs.plan import check_room, estimate
+from engine.jobs.plan import check_room
 from engine.jobs.process import end_group, start_process
 from engine.jobs.requests import (
     QUEUED_KINDS,
-    CurveRequest,
     PredictRequest,
-    ProbeRequest,
     Request,
-    TrainRequest,
     check_request,
     kind_of,
     request_record,
@@ -37,21 +34,8 @@ from engine.jobs.requests import (
 from engine.jobs.results import (
     LOG,
     TEXTS,
-    Results,
-    Stage,
-    confidence_histogram,
-    confidence_scores,
-    curve_cells,
-    curve_points,
-    epochs,
     find_job,
-    job_notes,
-    log_tail,
-    predicted_corpus,
-    priors_of,
-    results,
     run_folder,
-    stages,
 )
 from engine.jobs.rows import (
     TABLES_OF_A_JOB,
@@ -61,49 +45,14 @@ from engine.jobs.rows import (
     job_rows,
     next_turn,
     process_from,
-    reading_jobs,
     set_process,
-    writing_jobs,
 )
 from engine.jobs.watch import settle
-from engine.projects import ACTIVE, Project, touch
+from engine.projects import ACTIVE, Project, reading, touch, writing
 from engine.run_folder import has_card
 from engine.system import now
 from engine.text import InputError
 
-__all__ = [
-    "CurveRequest",
-    "Job",
-    "PredictRequest",
-    "ProbeRequest",
-    "Request",
-    "Results",
-    "Stage",
-    "TrainRequest",
-    "active_job",
-    "cancel",
-    "confidence_histogram",
-    "confidence_scores",
-    "create",
-    "curve_cells",
-    "curve_points",
-    "delete_job",
-    "end_all",
-    "epochs",
-    "estimate",
-    "get_job",
-    "job_notes",
-    "list_jobs",
-    "log_tail",
-    "predicted_corpus",
-    "priors_of",
-    "requeue",
-    "results",
-    "resume",
-    "run_folder",
-    "stages",
-    "start",
-]
 _ROOT = Path(__file__).resolve().parents[2]  # the folder that holds `engine`
 
 
@@ -144,7 +93,7 @@ def create(project: Project, request: Request) -> Job:
         "text_key": project.text_key(),
         "match_preset": project.match_preset(),
     }
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         row["turn"] = next_turn(db)
         columns, marks = ", ".join(row), ", ".join("?" * len(row))
         db.execute(f"INSERT INTO jobs ({columns}) VALUES ({marks})", tuple(row.values()))
@@ -169,7 +118,7 @@ def requeue(project: Project, job: Job) -> Job:
         raise InputError(
             "the text was changed since this job began, so it cannot go on. Start a new one"
         )
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         changed = db.execute(
             "UPDATE jobs SET state = 'queued', stage = 'waiting', message = '', attempt = ?,"
             " turn = ?, queued_at = ?, pid = 0, heartbeat_at = '', stop_at = '', finished_at = ''"
@@ -188,13 +137,13 @@ def _launch(project: Project, job: Job) -> Job:
             command, job.folder / LOG, folder=_ROOT, environment=_environment(project)
         )
     except OSError as error:
-        with writing_jobs(project.folder) as db:
+        with writing(project.folder) as db:
             db.execute(
                 "UPDATE jobs SET state = 'failed', finished_at = ?, message = ? WHERE id = ?",
                 (now(), f"The process could not be started: {error.strerror or error}.", job.id),
             )
         return find_job(project, job.id)
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         set_process(db, job.id, job.attempt, process, project.folder)
     return find_job(project, job.id)
 
@@ -226,7 +175,7 @@ def _check_project(project: Project, request: Request) -> None:
 def list_jobs(project: Project, kind: str | None = None) -> list[Job]:
     """Return the jobs, newest first, after checking whether their processes still run."""
     settle(project.folder)
-    with reading_jobs(project.folder) as db:
+    with reading(project.folder) as db:
         rows = job_rows(db, "WHERE kind = ?", kind) if kind else job_rows(db)
         return [job_from(row, project.folder) for row in rows]
 
@@ -263,7 +212,7 @@ def cancel(project: Project, id: str) -> Job:
 
     A job that does not stop is ended by force 10 and 20 seconds later, whenever it is looked at.
     """
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         job_row(db, id)
         db.execute(
             "UPDATE jobs SET state = 'stopping', stop_at = ? WHERE id = ?"
@@ -278,7 +227,7 @@ def delete_job(project: Project, id: str) -> None:
     job = get_job(project, id)
     if job.is_active:
         raise InputError(f"job {id} is still {job.state}. Cancel it first")
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute("DELETE FROM jobs WHERE id = ?", (id,))
         for table in TABLES_OF_A_JOB:
             db.execute(f"DELETE FROM {table} WHERE job = ?", (id,))
@@ -289,7 +238,7 @@ def delete_job(project: Project, id: str) -> None:
 def end_all(project: Project) -> None:
     """End every process of the project at once, but never this one; then it can be deleted."""
     settle(project.folder)
-    with reading_jobs(project.folder) as db:
+    with reading(project.folder) as db:
         rows = job_rows(db, f"WHERE state IN {ACTIVE}")
     for row in rows:
         if (process := process_from(row)) is not None:

@@ -9,9 +9,8 @@ from pathlib import Path
 from statistics import fmean
 
 from engine.jobs.requests import CurveRequest, ProbeRequest, Request, TrainRequest, settings_of
-from engine.jobs.rows import reading_jobs
 from engine.planning import CONFIDENCE, METHODS, TRAINING
-from engine.projects import Project
+from engine.projects import Project, reading
 from engine.settings import Settings
 from engine.system import host_name
 from engine.text import InputError
@@ -119,7 +118,7 @@ def _once(speeds: Mapping[tuple[str, str], Speed], stage: str, tokens: int) -> f
 
 def measured_speeds(project: Project, settings: Settings) -> dict[tuple[str, str], Speed]:
     """Return the latest speed of each (method, stage) of this network, on this machine."""
-    with reading_jobs(project.folder) as db:
+    with reading(project.folder) as db:
         rows = db.execute(
             "SELECT method, stage, tokens_per_second, device FROM job_speeds"
             " WHERE machine = ? AND network = ? AND tokens_per_second > 0 ORDER BY at",

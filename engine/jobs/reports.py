@@ -14,11 +14,9 @@ from engine.jobs.rows import (
     fact_of,
     job_from,
     job_row,
-    reading_jobs,
     set_process,
-    writing_jobs,
 )
-from engine.projects import ACTIVE
+from engine.projects import ACTIVE, reading, writing
 from engine.system import now, this_process
 from engine.text import InputError
 
@@ -42,14 +40,14 @@ class Report:
 
     def claim(self) -> None:
         """Write that this process does the job."""
-        with writing_jobs(self.folder) as db:
+        with writing(self.folder) as db:
             if not set_process(db, self.job.id, self.job.attempt, this_process(), self.folder):
                 raise Superseded
             self._set(db, heartbeat_at=now())
 
     def begin(self) -> bool:
         """Go from queued to running; False when another job comes first, or this one is to stop."""
-        with writing_jobs(self.folder) as db:
+        with writing(self.folder) as db:
             row = self._own_row(db)
             if row["state"] != "queued" or (row["kind"] in QUEUED_KINDS and _first(db, row)):
                 return False
@@ -58,47 +56,47 @@ class Report:
 
     def waits_for(self) -> str:
         """Return the id of the job that comes first, "" when it is this one's turn."""
-        with reading_jobs(self.folder) as db:
+        with reading(self.folder) as db:
             row = self._own_row(db)
             return _first(db, row) if row["kind"] in QUEUED_KINDS else ""
 
     def state(self) -> str:
         """Return the state of the row, which a person may have changed."""
-        with reading_jobs(self.folder) as db:
+        with reading(self.folder) as db:
             return str(self._own_row(db)["state"])
 
     def beat(self) -> None:
         """Write that this process is alive."""
-        with writing_jobs(self.folder) as db:
+        with writing(self.folder) as db:
             self._set(db, heartbeat_at=now())
 
     def progress(self, **columns: Any) -> None:
         """Write where the job is: stage, method, share, seconds_left, message."""
-        with writing_jobs(self.folder) as db:
+        with writing(self.folder) as db:
             self._set(db, **columns)
 
     def epochs(self, rows: Iterable[Mapping[str, Any]], **columns: Any) -> None:
         """Write finished epochs and where the job is; epochs that are stored already stay."""
-        with writing_jobs(self.folder) as db:
+        with writing(self.folder) as db:
             self._set(db, **columns, heartbeat_at=now())
             for row in rows:
                 _insert(db, "job_epochs", {"job": self.job.id, **row, "at": now()}, "IGNORE")
 
     def fact(self, key: str, value: Any) -> None:
         """Store a fact about the job as JSON."""
-        with writing_jobs(self.folder) as db:
+        with writing(self.folder) as db:
             self._own_row(db)
             row = {"job": self.job.id, "key": key, "value": json.dumps(value)}
             _insert(db, "job_facts", row, "REPLACE")
 
     def known(self, key: str) -> Any:
         """Return a stored fact about the job, None when there is none."""
-        with reading_jobs(self.folder) as db:
+        with reading(self.folder) as db:
             return fact_of(db, self.job.id, key)
 
     def points(self, points: Sequence[Mapping[str, Any]]) -> None:
         """Write points of a curve."""
-        with writing_jobs(self.folder) as db:
+        with writing(self.folder) as db:
             self._own_row(db)
             for point in points:
                 place = {name: point[name] for name in ("fraction", "seed", "method")}
@@ -107,14 +105,14 @@ class Report:
 
     def cells(self, cells: Sequence[Mapping[str, Any]]) -> None:
         """Write the states of cells of a curve."""
-        with writing_jobs(self.folder) as db:
+        with writing(self.folder) as db:
             self._own_row(db)
             for cell in cells:
                 _insert(db, "job_cells", {"job": self.job.id, **cell}, "REPLACE")
 
     def speeds(self, speeds: Iterable[Mapping[str, Any]]) -> None:
         """Write measured speeds; later jobs are estimated from them."""
-        with writing_jobs(self.folder) as db:
+        with writing(self.folder) as db:
             self._own_row(db)
             for speed in speeds:
                 _insert(db, "job_speeds", {"job": self.job.id, **speed, "at": now()}, "REPLACE")
@@ -124,7 +122,7 @@ class Report:
         changes: dict[str, Any] = {"state": state, "message": message, "seconds_left": None}
         if state == "done":
             changes |= {"stage": "done", "share": 1.0}
-        with writing_jobs(self.folder) as db:
+        with writing(self.folder) as db:
             self._set(db, **changes, finished_at=now(), heartbeat_at=now())
 
     def _own_row(self, db: sqlite3.Connection) -> sqlite3.Row:
@@ -148,7 +146,7 @@ class Report:
 
 def open_report(folder: Path, id: str) -> Report:
     """Return the report of a job that this process is about to do."""
-    with reading_jobs(folder) as db:
+    with reading(folder) as db:
         return Report(folder, job_from(job_row(db, id), folder))
 
 

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from engine.files import SourceFile
@@ -10,6 +10,7 @@ from engine.planning import METHODS
 from engine.settings import (
     DEFAULT_TRAINING_PRESET,
     ENCODERS,
+    SETTING_RULES,
     TRAINING_PRESETS,
     ReadOptions,
     Settings,
@@ -119,24 +120,20 @@ def settings_of(request: TrainRequest | ProbeRequest | CurveRequest) -> Settings
             f'"{request.encoder}" is not an encoder; choose from {", ".join(ENCODERS)}'
         )
     seed = 0 if isinstance(request, CurveRequest) else request.seed
-    changes = {name: _checked(name, value) for name, value in request.settings.items()}
+    changes = {name: _with_kind(name, value) for name, value in request.settings.items()}
     try:
         return replace(training_settings(request.preset, request.encoder), **changes, seed=seed)
     except ValueError as error:
         raise InputError(str(error)) from None
 
 
-def _checked(name: str, value: Any) -> Any:
-    """The value with the type of the setting; a whole number may stand for a decimal one."""
-    kinds = {setting.name: type(getattr(Settings(), setting.name)) for setting in fields(Settings)}
-    if name not in kinds or name in _OWN_FIELDS:
-        names = ", ".join(sorted(kinds.keys() - set(_OWN_FIELDS)))
+def _with_kind(name: str, value: Any) -> Any:
+    """Return the value of a setting; a whole number that stands for a decimal one becomes one."""
+    changeable = SETTING_RULES.keys() - set(_OWN_FIELDS)
+    if name not in changeable:
+        names = ", ".join(sorted(changeable))
         raise InputError(f'"{name}" is not a setting that can be changed; choose one of {names}')
-    if kinds[name] is float and type(value) is int:
-        return float(value)
-    if type(value) is not kinds[name]:
-        raise InputError(f"{name}: expected {kinds[name].__name__}, got {value!r}")
-    return value
+    return float(value) if SETTING_RULES[name].kind is float and type(value) is int else value
 
 
 # ---- made of a request ----------------------------------------------------------------------

@@ -19,9 +19,9 @@ from engine.jobs.requests import (
     request_from,
     settings_of,
 )
-from engine.jobs.rows import Job, fact_of, job_from, job_row, reading_jobs
+from engine.jobs.rows import Job, fact_of, job_from, job_row
 from engine.planning import METHODS
-from engine.projects import ACTIVE, Project
+from engine.projects import ACTIVE, Project, reading
 from engine.run_folder import PREDICTIONS, Card, read_card, read_entities, run_name
 from engine.text import Corpus, Entity, InputError
 
@@ -59,7 +59,7 @@ class Stage:
 
 def find_job(project: Project, id: str) -> Job:
     """Return a job as it is stored, without checking whether its process still runs."""
-    with reading_jobs(project.folder) as db:
+    with reading(project.folder) as db:
         return job_from(job_row(db, id), project.folder)
 
 
@@ -114,7 +114,7 @@ def job_notes(project: Project, id: str) -> list[str]:
 
 def curve_points(project: Project, id: str) -> pd.DataFrame:
     """Return the points of a curve that are done; without gold they have no scores."""
-    with reading_jobs(project.folder) as db:
+    with reading(project.folder) as db:
         rows = db.execute(
             "SELECT point FROM job_points WHERE job = ? ORDER BY fraction, rowid", (id,)
         ).fetchall()
@@ -225,11 +225,11 @@ def run_card(folder: Path) -> Card | None:
 
 
 def _fact(project: Project, id: str, key: str) -> Any:
-    with reading_jobs(project.folder) as db:
+    with reading(project.folder) as db:
         return fact_of(db, id, key)
 
 
 def _table(project: Project, query: str, id: str, columns: tuple[str, ...]) -> pd.DataFrame:
-    with reading_jobs(project.folder) as db:
+    with reading(project.folder) as db:
         rows = [tuple(row) for row in db.execute(query, (id,))]
     return pd.DataFrame(rows, columns=list(columns))

@@ -1,7 +1,7 @@
 """Read and change the rows of jobs in a project's database.
 
 Two sides write rows: callers (start, cancel, resume) and the job's own process, which reports
-through `job_reports`. A row counts how often its job was started (`attempt`), and a process may
+through `reports`. A row counts how often its job was started (`attempt`), and a process may
 write only while the count is its own: one that was believed dead cannot disturb its successor.
 """
 
@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from engine.projects import ACTIVE, reading, writing
+from engine.projects import ACTIVE
 from engine.system import Process, moment
 from engine.text import InputError
 
@@ -55,10 +55,6 @@ class Job:
     @property
     def can_resume(self) -> bool:
         return self.state in ("cancelled", "failed", "interrupted")
-
-
-# The tables of jobs are part of every project.
-reading_jobs, writing_jobs = reading, writing
 
 
 def job_rows(db: sqlite3.Connection, where: str = "", *values: Any) -> list[sqlite3.Row]:

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.jobs.process import end_group, reap
-from engine.jobs.rows import job_rows, process_from, reading_jobs, writing_jobs
-from engine.projects import ACTIVE
+from engine.jobs.rows import job_rows, process_from
+from engine.projects import ACTIVE, reading, writing
 from engine.system import host_name, is_alive, now, seconds_since
 from engine.text import InputError
 
@@ -32,7 +32,7 @@ def settle(folder: Path) -> None:
     This does not wait: a later call notices that a process has ended.
     """
     reap()
-    with reading_jobs(folder) as db:
+    with reading(folder) as db:
         rows = job_rows(db, f"WHERE state IN {ACTIVE}")
     gone = []
     for row in rows:
@@ -42,7 +42,7 @@ def settle(folder: Path) -> None:
             _hurry(row)
     if gone:
         # On a full or read-only disk a project can still be read; a later call writes.
-        with suppress(InputError), writing_jobs(folder) as db:
+        with suppress(InputError), writing(folder) as db:
             for row in gone:
                 state, message = _end_of(row)
                 # Only if unchanged: the last thing the process did may be to write how it ended.

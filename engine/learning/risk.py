@@ -14,7 +14,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-LOSSES = ("mae", "cross_entropy", "gce")
+from engine.settings import SETTING_RULES
+
 _SMALLEST_PROBABILITY = 1e-7
 _GCE_POWER = 0.7  # q; 0 would be cross-entropy, 1 the MAE
 _SMALLEST_CONFIDENCE = 1e-3  # lambda is positive by assumption; keeps 1 / lambda finite
@@ -45,7 +46,7 @@ def token_losses(probs: Tensor, target: int, loss: str = "mae") -> Tensor:
         return -p.clamp(min=_SMALLEST_PROBABILITY).log()
     if loss == "gce":
         return (1 - p.clamp(min=_SMALLEST_PROBABILITY) ** _GCE_POWER) / _GCE_POWER
-    raise ValueError(f"loss must be one of {LOSSES}, got {loss!r}")
+    raise ValueError(f"loss must be {SETTING_RULES['loss']}, got {loss!r}")
 
 
 def mean_or_zero(values: Tensor) -> Tensor:

@@ -5,8 +5,8 @@ import pytest
 from engine import jobs
 from engine.files.source_files import SourceFile
 from engine.jobs.reports import Report
-from engine.jobs.rows import writing_jobs
 from engine.planning.methods import METHODS
+from engine.projects.store import writing
 from engine.projects.workspace import create_project, sample_project
 from engine.text.model import InputError
 from tests.support.finished_runs import end_job, make_project
@@ -548,7 +548,7 @@ def test_a_tiny_run_goes_from_start_to_its_scores(monkeypatch):
 def test_pages_stay_within_reach_while_rows_are_written():
     project = sample_project()
     report = begin(project)
-    with writing_jobs(project.folder):  # another process is in the middle of a write
+    with writing(project.folder):  # another process is in the middle of a write
         page = open_page("train", project.id).run()
     assert not page.exception
     report.finish("done")

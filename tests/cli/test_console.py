@@ -3,7 +3,7 @@ import io
 import pandas as pd
 import pytest
 
-from engine.cli.console import Progress, columns_of, percent, table
+from engine.cli.console import ProgressBar, columns_of, percent, table
 
 
 def test_table_aligns_words_left_and_numbers_right():
@@ -53,7 +53,7 @@ def test_percent_has_one_decimal_or_is_a_dash(share, shown):
 
 
 def test_progress_in_a_pipe_is_one_plain_line_at_the_end(capsys):
-    with Progress("Matching", 1234, "sentences") as progress:
+    with ProgressBar("Matching", 1234, "sentences") as progress:
         progress.advance(1000)
         assert capsys.readouterr().err == ""
         progress.advance(234)
@@ -61,7 +61,7 @@ def test_progress_in_a_pipe_is_one_plain_line_at_the_end(capsys):
 
 
 def test_progress_says_nothing_more_when_the_work_fails(capsys):
-    with pytest.raises(ValueError, match="x"), Progress("Matching", 3, "sentences"):
+    with pytest.raises(ValueError, match="x"), ProgressBar("Matching", 3, "sentences"):
         raise ValueError("x")
     assert capsys.readouterr().err == ""
 
@@ -73,6 +73,6 @@ def test_progress_on_a_terminal_is_a_bar(monkeypatch):
 
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    with Progress("Matching", 10, "sentences") as progress:
+    with ProgressBar("Matching", 10, "sentences") as progress:
         progress.advance(10)
     assert "Matching: 100%" in terminal.getvalue() and "\r" in terminal.getvalue()

@@ -205,7 +205,7 @@ def test_curve_writes_a_point_for_every_cell_and_resumes(capsys, folder, tmp_pat
     [
         (["--set", "tau=0.5"], '"tau" is not a setting'),
         (["--set", "confidence_threshold=1.7"], "must be a number from 0 to 1, got 1.7"),
-        (["--set", "epochs=many"], "expected int, got 'many'"),
+        (["--set", "epochs=many"], "--set: epochs must be a whole number from 1 to"),
         (["--set", "contextual_layer=1", "encoder_stride=127"], "encoder_stride do not fit"),
         (["--set", "contextual_layer=9"], "contextual_layer is 9, and minilm has 6 layers."),
         (["--methods", "best"], '"best" is not one of'),

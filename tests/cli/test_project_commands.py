@@ -15,9 +15,9 @@ import pytest
 from engine import jobs
 from engine.cli.command_line import main
 from engine.files.source_files import SourceFile, path_source, read_source
-from engine.jobs.rows import writing_jobs
 from engine.network.device import set_threads
 from engine.projects.files import IMPORT_LIMITS
+from engine.projects.store import writing
 from engine.projects.workspace import (
     create_project,
     delete_project,
@@ -248,7 +248,7 @@ def test_train_makes_a_run_in_the_project(trained):
 
 def test_train_prints_the_comparison_and_goes_on_with_a_job(capsys, trained):
     project, run_id = trained
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute("UPDATE jobs SET state = 'interrupted' WHERE id = ?", (run_id,))
     code, out, err = run(capsys, "train", "--project", project.id, "--resume", run_id)
     assert code == 0

@@ -18,11 +18,12 @@ from engine import jobs
 from engine.files.source_files import SourceFile
 from engine.jobs.process import end_group, reap, start_process
 from engine.jobs.reports import Report, Superseded, open_report
-from engine.jobs.rows import job_from, job_row, reading_jobs, set_process, writing_jobs
+from engine.jobs.rows import job_from, job_row, set_process
 from engine.jobs.worker.kinds import do_work
 from engine.jobs.worker.process import do_job
 from engine.network.device import set_threads
 from engine.network.transformer import contextual_features
+from engine.projects.store import reading, writing
 from engine.projects.workspace import duplicate_project
 from engine.system.processes import Process, host_name, is_alive, process_of
 from engine.text.model import InputError
@@ -75,7 +76,7 @@ def wait_for(project, id, condition):
 
 
 def stored_state(project, id):
-    with reading_jobs(project.folder) as db:
+    with reading(project.folder) as db:
         return job_row(db, id)["state"]
 
 
@@ -163,7 +164,7 @@ def test_epochs_that_a_kill_kept_from_being_written_down_are_so_when_the_job_goe
 
     whole = work_until(lambda: len(heard) == 5)  # four of the confidence, one of the tagger
     assert len(whole) == 5
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute("DELETE FROM job_epochs WHERE job = ? AND epoch IN (1, 4)", (job.id,))
     assert len(jobs.epochs(project, job.id)) == 2
     jobs.requeue(project, jobs.get_job(project, job.id))
@@ -257,7 +258,7 @@ def sleeper(tmp_path):
 def given_to(project, process, **columns):
     """A job whose row names a process."""
     job = jobs.create(project, tiny_request())
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         set_process(db, job.id, job.attempt, process, project.folder)
         for name, value in columns.items():
             db.execute(f"UPDATE jobs SET {name} = ? WHERE id = ?", (value, job.id))
@@ -301,7 +302,7 @@ def test_a_job_that_does_not_stop_is_ended_by_force(project, sleeper, ago):
     id = given_to(project, sleeper, state="stopping", stop_at=ago(11))
     assert jobs.get_job(project, id).state == "stopping"  # SIGTERM, to which it is deaf
     assert is_alive(sleeper)
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute("UPDATE jobs SET stop_at = ? WHERE id = ?", (ago(21), id))
     assert wait_for(project, id, ended).state == "cancelled"
     assert not is_alive(sleeper)
@@ -323,7 +324,7 @@ def test_on_another_machine_the_heartbeat_decides(project, age, state, ago):
 @pytest.mark.parametrize(("age", "state"), [(5, "queued"), (31, "interrupted")])
 def test_a_job_whose_process_never_began_is_given_up(project, age, state, ago):
     job = jobs.create(project, tiny_request())
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute("UPDATE jobs SET queued_at = ?", (ago(age),))
     assert jobs.get_job(project, job.id).state == state
 
@@ -402,7 +403,7 @@ def test_the_process_that_asks_is_never_signaled(project, monkeypatch, ago):
     monkeypatch.setattr("engine.jobs.process.os.killpg", lambda *call: signals.append(call))
     id = given_to(project, process_of(os.getpid()), state="running")
     jobs.end_all(project)
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute("UPDATE jobs SET state = 'stopping', stop_at = ?", (ago(60),))
     assert jobs.get_job(project, id).state == "stopping"
     assert signals == []
@@ -470,7 +471,7 @@ def test_cancelling_what_has_ended_changes_nothing(project):
 def test_a_job_that_waits_is_cancelled_at_once(project):
     first, second = (jobs.create(project, tiny_request()) for _ in range(2))
     process = process_of(os.getpid())
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         set_process(db, first.id, 1, process, project.folder)
     jobs.cancel(project, second.id)
     assert do_job(project, second.id) == "cancelled"
@@ -492,7 +493,7 @@ def test_deleting_a_job_takes_its_files_and_rows(project):
     jobs.delete_job(project, job.id)
     assert jobs.list_jobs(project) == []
     assert not job.folder.exists()
-    with reading_jobs(project.folder) as db:
+    with reading(project.folder) as db:
         assert db.execute("SELECT count(*) FROM job_epochs").fetchone()[0] == 0
     with pytest.raises(InputError, match=f'this project has no job "{job.id}"'):
         jobs.get_job(project, job.id)
@@ -554,7 +555,7 @@ def test_an_unforeseen_error_is_one_sentence_too(project, monkeypatch, error, se
         (tiny_request(encoder="gpt"), '"gpt" is not an encoder'),
         (tiny_request(settings={"tau": 1}), '"tau" is not a setting that can be changed'),
         (tiny_request(settings={"seed": 1}), '"seed" is not a setting that can be changed'),
-        (tiny_request(settings={"epochs": "many"}), "epochs: expected int, got 'many'"),
+        (tiny_request(settings={"epochs": "many"}), "a whole number from 1 to 100,000, got 'many'"),
         (tiny_request(settings={"epochs": 0}), "a whole number from 1 to 100,000, got 0"),
         (jobs.CurveRequest(fractions=(0,)), "from 1 to 100; got 0"),
         (jobs.CurveRequest(seeds=()), "none is chosen"),
@@ -581,7 +582,7 @@ def test_a_full_disk_is_said_before_the_start(project, monkeypatch):
 
 def test_a_row_from_a_stranger_does_not_become_a_path(project):
     job = jobs.create(project, tiny_request())
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute("UPDATE jobs SET id = '../..', state = 'done'")
     with pytest.raises(InputError, match=r"'\.\./\.\.' is no job"):
         jobs.delete_job(project, "../..")
@@ -649,7 +650,7 @@ def test_a_curve_grows_cell_by_cell_and_goes_on_where_it_was(project):
     cells = jobs.curve_cells(project, job.id)
     assert cells.values.tolist() == [[50, "mpn", 3, "done", ""], [100, "mpn", 3, "done", ""]]
     # As if it had been killed before the last share.
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute("DELETE FROM job_points WHERE fraction = 100")
         db.execute("UPDATE jobs SET state = 'interrupted'")
     jobs.requeue(project, jobs.get_job(project, job.id))
@@ -732,7 +733,7 @@ def test_decisions_of_a_job_are_those_of_its_start(project):
     plain = done_here(project, tiny_request())
     assert weights(project, job.id) != weights(project, plain.id)
     project.undo_decision("review")
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute("UPDATE jobs SET state = 'interrupted' WHERE id = ?", (job.id,))
     jobs.requeue(project, jobs.get_job(project, job.id))
     heard = []
@@ -768,6 +769,6 @@ def test_requests_are_stored_as_json_and_come_back(project):
     from engine.jobs.results import stored_request
 
     assert stored_request(job) == request
-    with reading_jobs(project.folder) as db:
+    with reading(project.folder) as db:
         assert job_from(job_row(db, job.id), project.folder) == job
     assert Report(project.folder, job).state() == "queued"

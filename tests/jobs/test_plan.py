@@ -6,7 +6,7 @@ from engine import jobs
 from engine.jobs import plan as job_plan
 from engine.jobs.plan import machine_name, makespan, needed_bytes, network_key
 from engine.jobs.requests import settings_of
-from engine.jobs.rows import writing_jobs
+from engine.projects.store import writing
 from engine.system.moments import now
 from tests.support.small_project import TINY, make_small_project, tiny_request
 
@@ -20,7 +20,7 @@ def project(tmp_path, monkeypatch):
 
 def measure(project, **speeds):
     """Write down tokens a second; names are method__stage."""
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         for name, speed in speeds.items():
             method, _, stage = name.rpartition("__")
             db.execute(
@@ -47,7 +47,7 @@ def test_the_latest_speed_counts_and_what_goes_around_is_added(project):
     measure(project, mpn__training=1.0)
     measure(project, again__mpn__training=1.0)
     measure(project, __prepare=50.0, __predict=200.0)
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute("UPDATE job_speeds SET method = 'mpn', tokens_per_second = 100"
                    " WHERE job LIKE 'again%'")  # fmt: skip
     # 2 epochs at 100, once at 50, once at 200

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from engine import jobs
 from engine.files.source_files import SourceFile
-from engine.jobs.rows import Job, writing_jobs
+from engine.jobs.rows import Job
 from engine.projects.project import Project
+from engine.projects.store import writing
 from engine.projects.workspace import create_project
 from engine.run_folder.card import PREDICTIONS, Card, write_card
 from engine.run_folder.predictions import write_predictions
@@ -63,7 +64,7 @@ def finish_run(
 def record_f1(project: Project, id: str, f1: Mapping[str, float]) -> None:
     """Write the F1 of a job's methods against gold."""
     scores = {method: {"overall": {"f1": value}} for method, value in f1.items()}
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute(
             "INSERT INTO job_facts (job, key, value) VALUES (?, 'scores', ?)",
             (id, json.dumps(scores)),
@@ -91,7 +92,7 @@ def make_card(run_id: str, method: str) -> Card:
 
 def end_job(project: Project, job: Job, state: str = "done", message: str = "") -> Job:
     """Write that a job has ended."""
-    with writing_jobs(project.folder) as db:
+    with writing(project.folder) as db:
         db.execute(
             "UPDATE jobs SET state = ?, stage = 'done', share = 1, message = ?, started_at = ?, "
             "finished_at = ? WHERE id = ?",

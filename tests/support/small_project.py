@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from engine.files.source_files import SourceFile
-from engine.jobs.lifecycle import TrainRequest
+from engine.jobs.requests import TrainRequest
 from engine.projects.workspace import create_project
 from tests.support.planted import Planted
 
