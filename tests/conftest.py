@@ -1,7 +1,11 @@
-"""Property tests draw the same examples on every run, so a failure is there again tomorrow."""
+"""Settings of all tests: repeatable property tests, and one thread for those that ask for it."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import HealthCheck, settings
 
+# The same examples on every run, so that a failure is there again tomorrow.
 settings.register_profile(
     "ci",
     deadline=None,
@@ -10,3 +14,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # it measures the machine
 )
 settings.load_profile("ci")
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Compute with one thread, so that sums are rounded alike everywhere."""
+    import torch  # it takes seconds, and most tests do without it
+
+    from engine.network.device import set_threads
+
+    before = torch.get_num_threads()
+    set_threads(1)
+    yield
+    set_threads(before)

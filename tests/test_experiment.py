@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from engine import experiment
 from engine.dictionaries.model import Dictionary, Phrase
 from engine.experiment import predict, prepare, probabilities, run, run_supervised, score
 from engine.labels.distant import dictionary_entities, label
 from engine.learning.training_data import TrainingData, check_data, data_warnings
-from engine.network.device import set_threads
 from engine.network.transformer import Stopped
 from engine.planning.priors import estimate_priors
 from engine.text.model import InputError
@@ -19,13 +17,7 @@ from engine.text.tokenization import make_tokenized_document
 from tests.support.planted import LEARNING, SMALL, TYPES, Planted
 from tests.support.tiny_encoders import save_tiny_bert
 
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    set_threads(1)
-    yield
-    set_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from engine.cli.inputs import match_preset, read_given_dictionaries, read_gold, 
 from engine.cli.keyboard import end_if_stopped, stopped_by_keyboard
 from engine.cli.options import check_files_only, make_settings, parse_methods, parse_numbers
 from engine.cli.terminal import heading, say
+from engine.dictionaries import active_types
 from engine.files import written_whole
 from engine.learning import tokens_of
 from engine.planning import title_of
@@ -39,7 +40,7 @@ def curve_on_files(options: argparse.Namespace) -> None:
         write_points(Path(options.out), points)
 
     times = len(plan.fractions) * len(plan.seeds)
-    types = len({name for dictionary in dictionaries for name in dictionary.types})
+    types = len(active_types(dictionaries))
     epochs = epochs_of_all(plan.methods, plan.settings, types=types, times=times)
     folder = Path(f"{options.out}.runs")
     with stopped_by_keyboard() as should_stop:

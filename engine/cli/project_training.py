@@ -11,6 +11,7 @@ from engine.cli.keyboard import STOPPED
 from engine.cli.options import parse_changes, parse_methods, parse_numbers, parse_priors
 from engine.cli.terminal import note_all, say
 from engine.cli.train import say_comparison
+from engine.dictionaries import active_types
 from engine.jobs import CurveRequest, TrainRequest, settings_of, stored_request
 from engine.jobs.worker import do_job
 from engine.labels import dictionary_entities
@@ -111,5 +112,5 @@ def _epochs(project: Project, job: jobs.Job) -> int:
     if isinstance(request, CurveRequest):
         times = len(request.fractions) * len(request.seeds)
     dictionaries = project.dictionaries_at(job.dictionary_version)
-    types = len({name for dictionary in dictionaries for name in dictionary.types})
+    types = len(active_types(dictionaries))
     return epochs_of_all(request.methods, settings_of(request), types=types, times=times)

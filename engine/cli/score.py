@@ -10,7 +10,14 @@ import pandas as pd
 from engine.cli import console
 from engine.cli.terminal import note_all, read_files, say
 from engine.formats import align, gold_of
-from engine.scoring import Evaluation, Scores, compare_entities, evaluate_documents, overall
+from engine.scoring import (
+    Evaluation,
+    Scores,
+    compare_entities,
+    evaluate_documents,
+    overall,
+    score_record,
+)
 from engine.text import Entity, InputError
 
 Entities = Mapping[str, Sequence[Entity]]
@@ -80,28 +87,17 @@ def _print_scores(
         result: dict[str, object] = {
             "gold": options.gold,
             "predicted": options.predicted,
-            "overall": _figures(total),
-            "by_type": {name: _figures(scores) for name, scores in by_type.items()},
+            "overall": score_record(total),
+            "by_type": {name: score_record(scores) for name, scores in by_type.items()},
         }
         if evaluation:
-            result["tokens"] = _figures(evaluation.tokens)
+            result["tokens"] = score_record(evaluation.tokens)
             result["errors"] = dict(evaluation.errors)
         say(json.dumps(result))
     elif evaluation:
         say_evaluation(evaluation)
     else:
         say(console.table(score_table(by_type, total)))
-
-
-def _figures(scores: Scores) -> dict[str, float | int | None]:
-    return {
-        "precision": scores.precision,
-        "recall": scores.recall,
-        "f1": scores.f1,
-        "correct": scores.correct,
-        "predicted": scores.predicted,
-        "support": scores.support,
-    }
 
 
 def say_evaluation(evaluation: Evaluation) -> None:

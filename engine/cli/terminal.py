@@ -107,4 +107,4 @@ def write_options(options: argparse.Namespace) -> WriteOptions:
 def tell_written(report: WriteReport, options: argparse.Namespace) -> None:
     """Print how many rows were written, and what was changed on the way."""
     note_all(f"{Path(options.out).name}: {note}" for note in report.notes)
-    say(f"\nWrote {report.rows:,} rows to {options.out}, all offsets verified.")
+    say(f"\nWrote {report.rows:,} rows to {options.out}.")

@@ -14,7 +14,14 @@ from engine.dictionaries.editing import (
     with_own_names,
 )
 from engine.dictionaries.folding import fold, is_acronym
-from engine.dictionaries.model import Dictionary, Phrase, active_phrases, fingerprint, first_share
+from engine.dictionaries.model import (
+    Dictionary,
+    Phrase,
+    active_phrases,
+    active_types,
+    fingerprint,
+    first_share,
+)
 from engine.dictionaries.reading import read_dictionaries, read_dictionary
 
 __all__ = [
@@ -22,6 +29,7 @@ __all__ = [
     "Phrase",
     "PhraseRow",
     "active_phrases",
+    "active_types",
     "audit_dictionaries",
     "clean_type",
     "find_phrases",

@@ -68,6 +68,13 @@ def active_phrases(dictionary: Dictionary) -> Iterator[Phrase]:
             yield phrase
 
 
+def active_types(dictionaries: Iterable[Dictionary]) -> list[str]:
+    """Return the types of all phrases that can match, sorted."""
+    return sorted(
+        {p.entity_type for dictionary in dictionaries for p in active_phrases(dictionary)}
+    )
+
+
 def first_share(dictionary: Dictionary, percent: float) -> Dictionary:
     """Return the first `percent` of each type's phrases, as in the benchmark's small dictionaries.
 

@@ -68,8 +68,18 @@ class Member:
     def open(self) -> IO[bytes]:
         path = self.archive.path if isinstance(self.archive, PathSource) else self.archive.open()
         # The archive stays open while its member is read.
-        with zipfile.ZipFile(path) as archive:
+        with _KnownArchive(path) as archive:
             return archive.open(self.info)
+
+
+class _KnownArchive(zipfile.ZipFile):
+    """An archive whose list of members is known and not read again.
+
+    Otherwise each of its files would cost as much to open as there are files in it.
+    """
+
+    def _RealGetContents(self) -> None:
+        pass
 
 
 def packed_members(file: Source, limits: Limits | None = None) -> list[Member]:

@@ -4,13 +4,12 @@ from typing import Any
 
 from engine.files import Text
 from engine.formats.contract import Format, whole_reader, whole_writer
-from engine.formats.ids import as_object, find_id, find_text
-from engine.formats.json_spans import Content, JsonReading, line_writer, read_spans, span_list
+from engine.formats.json_spans import JsonReading, line_writer, record_parser, span_list
 from engine.settings import ReadOptions
 from engine.text import Document, Entity
 
 _NAME = "doccano"
-_SPAN_KEYS = ("label", "labels", "entities")  # the names in its different versions
+_parse = record_parser("label", "labels", "entities")  # the names in its different versions
 
 
 def reading(text: Text, options: ReadOptions) -> JsonReading:
@@ -19,15 +18,6 @@ def reading(text: Text, options: ReadOptions) -> JsonReading:
 
 
 read = whole_reader(reading)
-
-
-def _parse(value: object, options: ReadOptions) -> Content:
-    record = as_object(value)
-    text, text_key = find_text(record, options)
-    id, id_key = find_id(options, record)
-    spans = next((record[key] for key in _SPAN_KEYS if record.get(key) is not None), None)
-    entities = None if spans is None else read_spans(spans, text)
-    return Content(text, text_key, id, id_key, entities)
 
 
 def _record(document: Document, entities: tuple[Entity, ...] | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import IO, Any
 from engine.files import Record, RecordReading, Text
 from engine.formats.contract import EachWriter, Overview, Pairs, WriteOptions, WriteReport, surface
 from engine.formats.drafts import Draft, Faults, Totals
-from engine.formats.ids import as_object, quoted
+from engine.formats.ids import as_object, find_id, find_text, quoted
 from engine.settings import LIMITS, ReadOptions
 from engine.text import Document, Entity, FileReport, InputError, make_document
 
@@ -115,6 +115,20 @@ class JsonReading:
                 *(f"{count:,} {what}" for what, count in counts.items() if count),
             ),
         )
+
+
+def record_parser(*span_keys: str) -> Parse:
+    """Return a parser of objects that hold a text, and spans under one of these keys."""
+
+    def parse(value: object, options: ReadOptions) -> Content:
+        record = as_object(value)
+        text, text_key = find_text(record, options)
+        id, id_key = find_id(options, record)
+        spans = next((record[key] for key in span_keys if record.get(key) is not None), None)
+        entities = None if spans is None else read_spans(spans, text)
+        return Content(text, text_key, id, id_key, entities)
+
+    return parse
 
 
 def read_spans(values: object, text: str, method: str = "gold") -> tuple[Entity, ...]:

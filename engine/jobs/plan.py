@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from engine.dictionaries import active_types
 from engine.jobs.requests import CurveRequest, ProbeRequest, Request, TrainRequest, settings_of
 from engine.planning import CONFIDENCE, METHODS, TRAINING
 from engine.projects import Project, reading
@@ -79,10 +80,14 @@ def estimate(project: Project, request: Request) -> float | None:
     if not isinstance(request, TrainRequest | ProbeRequest | CurveRequest):
         return None
     tokens = sum(file.tokens for file in project.text_files())
-    speeds = measured_speeds(project, settings_of(request))
+    settings = settings_of(request)
+    speeds = measured_speeds(project, settings)
     if not tokens or not any(stage == TRAINING for _, stage in speeds):
         return None
-    costs = [_seconds(method, request, speeds, tokens) for method in request.methods]
+    types = _type_count(project, request.methods)
+    costs = [
+        _seconds(method, settings, speeds, tokens=tokens, types=types) for method in request.methods
+    ]
     shares, seeds = 1, 1
     if isinstance(request, CurveRequest):
         shares, seeds = len(request.fractions), len(request.seeds)
@@ -92,16 +97,24 @@ def estimate(project: Project, request: Request) -> float | None:
     return shares * (makespan(tasks, workers) + rest)
 
 
+def _type_count(project: Project, methods: Sequence[str]) -> int:
+    """Return the number of entity types; 1 if no method trains longer with more of them."""
+    if not any(METHODS[method].has_tagger_per_type for method in methods):
+        return 1  # reading large dictionaries takes time
+    return len(active_types(project.dictionaries()))
+
+
 def _seconds(
     method: str,
-    request: TrainRequest | ProbeRequest | CurveRequest,
+    settings: Settings,
     speeds: Mapping[tuple[str, str], Speed],
+    *,
     tokens: int,
+    types: int,
 ) -> float:
-    settings = settings_of(request)
     folds = settings.confidence_folds
     seconds = 0.0
-    for stage, epochs in METHODS[method].epochs(settings).items():
+    for stage, epochs in METHODS[method].epochs(settings, types).items():
         measured = speeds.get((method, stage)) or speeds.get(("", stage))
         # An epoch costs nearly the same under any risk: the network is the same.
         alike = [s.tokens_per_second for (_, name), s in speeds.items() if name == TRAINING]

@@ -66,13 +66,15 @@ class TrainingWork:
     steps: int  # batches, each with one update of the weights
 
 
-def training_work(method: str, settings: Settings, sentence_count: int) -> TrainingWork:
-    """Return the work of a method, with one type if it has a tagger per type.
+def training_work(
+    method: str, settings: Settings, sentence_count: int, *, types: int = 1
+) -> TrainingWork:
+    """Return the work of a method; one with a tagger per type has more of it the more types.
 
     >>> training_work("mpu", Settings(epochs=10, batch_size=100), 250)
     TrainingWork(epochs=10, steps=30)
     """
-    epochs = METHODS[method].epochs(settings)
+    epochs = METHODS[method].epochs(settings, types)
     folds = max(1, settings.confidence_folds)
     # Each fold is scored by a tagger that was trained on the other folds.
     seen = sentence_count if folds == 1 else sentence_count - sentence_count // folds

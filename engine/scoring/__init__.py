@@ -42,6 +42,7 @@ from engine.scoring.metrics import (
     evaluate_spans,
     gold_spans,
     overall,
+    score_record,
 )
 from engine.scoring.pool import Pool, choose, on_tokens, pool_entities, within
 from engine.scoring.seen import seen_places, seen_recall
@@ -92,6 +93,7 @@ __all__ = [
     "score_confidence_of_documents",
     "score_histogram",
     "score_pool",
+    "score_record",
     "score_table",
     "seen_places",
     "seen_recall",

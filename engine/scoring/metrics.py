@@ -43,6 +43,18 @@ class Scores:
 NONE = Scores(0, 0, 0)
 
 
+def score_record(scores: Scores) -> dict[str, float | int | None]:
+    """Return all figures as JSON values."""
+    return {
+        "precision": scores.precision,
+        "recall": scores.recall,
+        "f1": scores.f1,
+        "correct": scores.correct,
+        "predicted": scores.predicted,
+        "support": scores.support,
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """How predicted spans compare with gold ones."""

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import threading
-import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -29,6 +28,7 @@ from engine.run_folder.card import PREDICTIONS
 from engine.run_folder.predictions import write_predictions
 from engine.settings import LIMITS
 from engine.text.model import Entity, InputError
+from tests.support.counting import watched_memory
 from tests.support.small_project import PRIORS, TINY, make_small_project
 
 NOTES = '{"id": "d1", "text": "Aspirin helped against high fever ."}\n'
@@ -129,11 +129,9 @@ def test_a_file_too_large_for_the_browser_is_imported(capsys, folder, large_note
     size = large_notes.stat().st_size
     with pytest.raises(InputError, match="the limit is 200 MB per file"):
         read_source(large_notes)
-    tracemalloc.start()
-    assert main(["import", "--create", "Large", "--text", "large.jsonl"]) == 0
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < size / 4  # it was never held in memory
+    with watched_memory() as memory:
+        assert main(["import", "--create", "Large", "--text", "large.jsonl"]) == 0
+    assert memory.peak < size / 4  # it was never held in memory
     assert "2 documents, 12 tokens" in capsys.readouterr().out
     [summary] = list_projects()
     project = open_project(summary.id)

@@ -3,7 +3,6 @@ import io
 import os
 import stat
 import threading
-import tracemalloc
 import zipfile
 from contextlib import suppress
 
@@ -15,6 +14,7 @@ from engine.files.source_files import SourceFile, is_zip, read_source, written_w
 from engine.settings import Limits
 from engine.text.model import InputError
 from tests.support.archives import bomb, patched, zipped
+from tests.support.counting import watched_memory
 from tests.support.waiting import LIMIT
 
 UNMARKED = "Fever and rash."
@@ -296,22 +296,22 @@ def test_unzip_refuses_an_empty_archive():
 
 def test_unzip_refuses_a_bomb_before_it_takes_memory():
     file = bomb()
-    tracemalloc.start()
-    with pytest.raises(InputError, match=r"bomb\.zip unpacks to more than 600 MB\. Split it"):
+    with (
+        watched_memory() as memory,
+        pytest.raises(InputError, match=r"bomb\.zip unpacks to more than 600 MB\. Split it"),
+    ):
         unzip(file)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 10_000_000
+    assert memory.peak < 10_000_000
 
 
 def test_unzip_reads_no_more_than_a_lying_header_claims():
     file = bomb(claimed_size=100)
-    tracemalloc.start()
-    with pytest.raises(InputError, match=r"bomb\.zip is a damaged zip archive \(Bad CRC-32"):
+    with (
+        watched_memory() as memory,
+        pytest.raises(InputError, match=r"bomb\.zip is a damaged zip archive \(Bad CRC-32"),
+    ):
         unzip(file)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 10_000_000
+    assert memory.peak < 10_000_000
 
 
 def test_unzip_counts_the_limit_over_all_members():

@@ -1,4 +1,3 @@
-import io
 import json
 import zipfile
 
@@ -11,18 +10,11 @@ from engine.formats.writing import write_corpus
 from engine.settings import ReadOptions
 from engine.text.model import Corpus, Entity, InputError
 from engine.text.tokenization import make_document
+from tests.support.archives import zipped
 
 
 def file(name, content):
     return SourceFile(name, content.encode() if isinstance(content, str) else content)
-
-
-def zipped(name, **members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for member, content in members.items():
-            archive.writestr(member, content)
-    return SourceFile(name, buffer.getvalue())
 
 
 def texts(corpus):
@@ -39,7 +31,7 @@ def surfaces(corpus):
 
 SIGN = Entity(0, 5, "Sign", method="gold")
 ANN = "T1\tSign 0 5\tFever\n"
-BRAT = zipped("b.zip", **{"b.txt": "Fever", "b.ann": ANN})
+BRAT = zipped({"b.txt": "Fever", "b.ann": ANN}, "b.zip")
 
 
 # ---- one file -------------------------------------------------------------------------------
@@ -87,7 +79,7 @@ def test_no_files_are_an_error():
 
 
 def test_archive_of_texts_gives_a_document_a_file():
-    corpus = read_corpus([zipped("a.zip", **{"x/a.txt": "Fever", "b.csv": "id,text\n7,rash\n"})])
+    corpus = read_corpus([zipped({"x/a.txt": "Fever", "b.csv": "id,text\n7,rash\n"}, "a.zip")])
     assert texts(corpus) == [("a", "Fever"), ("7", "rash")]
     assert [report.format for report in corpus.files] == ["txt", "table"]
 
@@ -140,7 +132,7 @@ def test_documents_come_in_the_order_of_the_files():
         file("z.txt", "one"),
         BRAT,
         file("a.csv", "id,text\n9,two\n3,three\n"),
-        zipped("c.zip", **{"y.txt": "four", "x.txt": "five"}),
+        zipped({"y.txt": "four", "x.txt": "five"}, "c.zip"),
     ]
     ids = [document.id for document in read_corpus(files).documents]
     assert ids == ["z", "b", "9", "3", "y", "x"]
@@ -180,9 +172,7 @@ def test_one_bad_file_refuses_all():
 
 def test_options_reach_every_file():
     options = ReadOptions(lines_are_documents=True)
-    corpus = read_corpus(
-        [file("a.txt", "one\ntwo\n"), zipped("z.zip", **{"b.txt": "x\n"})], options
-    )
+    corpus = read_corpus([file("a.txt", "one\ntwo\n"), zipped({"b.txt": "x\n"}, "z.zip")], options)
     assert [document.id for document in corpus.documents] == ["a-000001", "a-000002", "b-000001"]
 
 

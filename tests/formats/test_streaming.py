@@ -2,8 +2,6 @@ import io
 import json
 import os
 import threading
-import tracemalloc
-import zipfile
 
 import pytest
 from hypothesis import given
@@ -17,7 +15,9 @@ from engine.formats.reading import read_corpus
 from engine.formats.streaming import open_stream, stream_sources
 from engine.settings import ReadOptions
 from engine.text.model import InputError
+from tests.support.archives import zipped
 from tests.support.corpora import corpora
+from tests.support.counting import watched_memory
 from tests.support.dribbles import Dribble
 
 WRITABLE = [name for name, format in FORMATS.items() if format.write and name != "brat"]
@@ -100,14 +100,6 @@ def file(name, content):
     return SourceFile(name, content.encode() if isinstance(content, str) else content)
 
 
-def zipped(name, **members):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for member, content in members.items():
-            archive.writestr(member, content)
-    return SourceFile(name, out.getvalue())
-
-
 # ---- the same as reading at once ------------------------------------------------------------
 
 
@@ -128,11 +120,11 @@ GOLD = "doc_id,start,end,label\n"
     "sources",
     [
         PAIR,
-        [zipped("b.zip", **{"d.txt": "Fever", "d.ann": "T1\tSign 0 5\tFever\n"})],
-        [zipped("a.zip", **{"x/a.txt": "Fever", "b.csv": "id,text\n7,rash\n7,itch\n"})],
-        [zipped("only.zip", **{"d.ann": ""})],
-        [zipped("outer.zip", **{"inner.txt": PAIR[1].data, "z.txt": zipped("i", a="b").data})],
-        [zipped("notes.txt", **{"word/document.xml": "x"})],
+        [zipped({"d.txt": "Fever", "d.ann": "T1\tSign 0 5\tFever\n"}, "b.zip")],
+        [zipped({"x/a.txt": "Fever", "b.csv": "id,text\n7,rash\n7,itch\n"}, "a.zip")],
+        [zipped({"d.ann": ""}, "only.zip")],
+        [zipped({"inner.txt": PAIR[1].data, "z.txt": zipped({"a": "b"}, "i").data}, "outer.zip")],
+        [zipped({"word/document.xml": "x"}, "notes.txt")],
         [file("broken.zip", b"PK\x03\x04 and no more")],
         [file("photo.txt", b"\x89PNG\r\n")],
         [file("notes.docx", "text")],
@@ -184,7 +176,7 @@ def test_a_file_beyond_the_head_keeps_its_format_encoding_and_columns(tmp_path):
 
 
 def test_archives_on_the_disk_are_read_member_by_member(tmp_path):
-    archive = zipped("a.zip", **{"a.jsonl": '{"text": "Fever"}\n{"text": "Rash"}\n', "b.txt": "It"})
+    archive = zipped({"a.jsonl": '{"text": "Fever"}\n{"text": "Rash"}\n', "b.txt": "It"}, "a.zip")
     (tmp_path / "a.zip").write_bytes(archive.data)
     stream = open_stream([tmp_path / "a.zip"])
     assert (tuple(stream), stream.files, stream.notes) == whole([archive])
@@ -212,14 +204,10 @@ def test_a_stream_holds_one_document_at_a_time(tmp_path):
             )
     stream = open_stream([path])
     next(iter(stream))  # whatever is loaded once
-    tracemalloc.start()
-    try:
+    with watched_memory() as memory:
         count = sum(len(document.sentences) for document in stream)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
     assert count == 8_000
-    assert peak < 300_000  # the documents take six million bytes together
+    assert memory.peak < 300_000  # the documents take six million bytes together
 
 
 def test_a_pipe_is_read_once_and_kept(tmp_path):

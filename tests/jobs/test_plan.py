@@ -19,7 +19,7 @@ def project(tmp_path, monkeypatch):
 
 
 def measure(project, **speeds):
-    """Write down tokens a second; names are method__stage."""
+    """Write down tokens per second; names are method__stage."""
     with writing(project.folder) as db:
         for name, speed in speeds.items():
             method, _, stage = name.rpartition("__")
@@ -67,8 +67,15 @@ def test_methods_are_trained_side_by_side(project):
 def test_a_curve_is_shares_times_cells(project):
     measure(project, mpn__training=100.0)
     request = jobs.CurveRequest((20, 100), ("mpn",), (0, 1, 2), "quick", TINY)
-    # Three seeds on two cores: two rounds a share.
+    # Three seeds on two cores: two rounds per share.
     assert jobs.estimate(project, request) == pytest.approx(2 * 2 * 2 * tokens(project) / 100)
+
+
+def test_a_tagger_per_type_takes_its_time_per_type(project):
+    measure(project, bnpu__training=100.0)
+    # 2 epochs for each of the 2 types of the dictionaries
+    expected = 2 * 2 * tokens(project) / 100
+    assert jobs.estimate(project, tiny_request(methods=("bnpu",))) == pytest.approx(expected)
 
 
 def test_folds_train_on_the_rest(project):

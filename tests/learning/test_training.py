@@ -78,12 +78,9 @@ def without_times(history):
     return [(e.number, e.risk, e.positive, e.negative, e.bounded) for e in history]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    set_threads(1)  # as many as the subprocesses, so that sums are rounded alike
-    yield
-    set_threads(before)
+pytestmark = pytest.mark.usefixtures(
+    "one_thread"
+)  # as many as the subprocesses, so that sums are rounded alike
 
 
 @pytest.fixture(scope="module")

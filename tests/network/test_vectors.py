@@ -1,7 +1,6 @@
 import gzip
 import re
 import struct
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.network.vectors import load_vectors, open_vectors, spellings, vectors_fingerprint
 from engine.text.model import InputError
+from tests.support.counting import watched_memory
 
 PLAIN = b"rome 1 2 3\nfever -0.5 0 1e-2\n\xc3\xa9t\xc3\xa9 7 8 9\n"
 ROME, FEVER, SUMMER, ZEROS = [1, 2, 3], [-0.5, 0, 0.01], [7, 8, 9], [0, 0, 0]
@@ -120,14 +120,10 @@ def test_memory_holds_only_the_rows_that_were_asked_for(tmp_path, name):
     path = written(tmp_path, name, gzip.compress(data, 1) if name.endswith(".gz") else data)
     assert len(data) > 4_800_000
     del data
-    tracemalloc.start()
-    try:
+    with watched_memory() as memory:
         known = load_vectors(["word7", "word11999", "word12000"], path).known
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
     assert known.tolist() == [True, True, False]
-    assert peak < 3_500_000  # two chunks of a binary file, and some room
+    assert memory.peak < 3_500_000  # two chunks of a binary file, and some room
 
 
 @pytest.mark.parametrize("name", sorted(FILES))

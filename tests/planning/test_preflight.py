@@ -82,3 +82,8 @@ SETTINGS = Settings(epochs=10, confidence_epochs=4, batch_size=100)
 )
 def test_work_counts_epochs_and_steps_of_all_taggers(method, settings, work):
     assert training_work(method, settings, 250) == work
+
+
+def test_a_tagger_per_type_is_more_work_with_more_types():
+    assert training_work("bnpu", SETTINGS, 250, types=3) == TrainingWork(30, 90)
+    assert training_work("mpu", SETTINGS, 250, types=3) == TrainingWork(10, 30)

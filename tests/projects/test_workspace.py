@@ -33,6 +33,7 @@ from engine.projects.workspace import (
 from engine.settings import LIMITS
 from engine.system.moments import now
 from engine.text.model import InputError
+from tests.support import archives
 from tests.support.waiting import LIMIT
 
 ROOT = Path(__file__).parents[2]
@@ -71,11 +72,7 @@ def new_job(kind, state, **columns):
 
 
 def zipped(members):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return out.getvalue()
+    return archives.zipped(members).data
 
 
 def contents(folder):

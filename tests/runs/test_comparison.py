@@ -8,10 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from engine.experiment import probabilities, run_context
-from engine.network.device import set_threads
 from engine.network.transformer import contextual_features
 from engine.runs import comparison
 from engine.runs.comparison import compare, features_folder
@@ -26,12 +24,7 @@ from tests.support.waiting import wait_until
 METHODS = ("mpn", "mpu", "conf_mpu")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    set_threads(1)  # as many as a worker has
-    yield
-    set_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")  # as many as a worker has
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from safetensors.torch import load_file, save_file
 
 from engine.dictionaries.model import Dictionary, Phrase, fingerprint
 from engine.experiment import probabilities, run
-from engine.network.device import set_threads
 from engine.network.features import Lexicon
 from engine.network.vectors import vectors_fingerprint
 from engine.run_folder.card import read_card
@@ -37,12 +36,7 @@ np.save(out, probabilities(load_run(Path(folder)), sentences))
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    set_threads(1)
-    yield
-    set_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def with_lexicon(planted):

@@ -1,4 +1,4 @@
-"""Archives of any content, and one that is a bomb."""
+"""Make zip archives: of any members, damaged ones, and a zip bomb."""
 
 import io
 import struct
@@ -10,10 +10,10 @@ from engine.files.source_files import SourceFile
 
 
 def zipped(members, name="texts.zip"):
-    """Make an archive from pairs, so that a name may come twice."""
+    """Make an archive from contents by name; from pairs, if a name is to come twice."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member, content in members:
+        for member, content in members.items() if isinstance(members, dict) else members:
             archive.writestr(zipfile.ZipInfo(member), content, zipfile.ZIP_DEFLATED)
     return SourceFile(name, buffer.getvalue())
 

@@ -1,7 +1,9 @@
-"""Count the work that a function does, where a clock would measure the machine."""
+"""Count what a function does and takes: calls, and bytes of memory. A clock would measure the machine."""
 
 import sys
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 def count_calls(function: Callable[..., object], *arguments: object, **options: object) -> int:
@@ -30,3 +32,21 @@ class SlicedText(str):
         piece = super().__getitem__(key)
         self.copied += len(piece)
         return piece
+
+
+class Memory:
+    """What was taken at most, in bytes; known when the block has ended."""
+
+    peak = 0
+
+
+@contextmanager
+def watched_memory() -> Iterator[Memory]:
+    """Measure the memory that a block takes."""
+    memory = Memory()
+    tracemalloc.start()
+    try:
+        yield memory
+    finally:
+        memory.peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()

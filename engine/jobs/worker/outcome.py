@@ -11,7 +11,7 @@ from engine.labels import dictionary_entities
 from engine.network import Stopped
 from engine.run_folder import PREDICTIONS, write_predictions
 from engine.runs import load_run, write_scores
-from engine.scoring import Evaluation, Scores, score_confidence_of_documents
+from engine.scoring import Evaluation, score_confidence_of_documents, score_record
 from engine.system import note_all
 from engine.text import EntitiesByDocument, Entity
 
@@ -55,7 +55,7 @@ def predict_all(active: ActiveJob, text: LabeledText, folders: Mapping[str, Path
         if gold is not None:
             evaluation = score(corpus.documents, gold.entities, entities)
             scores[method] = _record(evaluation)
-            write_scores(folder, {"train": _figures(evaluation.overall)})
+            write_scores(folder, {"train": score_record(evaluation.overall)})
             active.report.fact("scores", scores)
             if trained.confidence is not None:
                 _score_confidence(active, text, gold.entities, trained)
@@ -74,7 +74,7 @@ def _score_confidence(
         gold,
         threshold=trained.settings.confidence_threshold,
     )
-    figures = {"unlabeled": _figures(scores.unlabeled), "all": _figures(scores.all)}
+    figures = {"unlabeled": score_record(scores.unlabeled), "all": score_record(scores.all)}
     active.report.fact("confidence_scores", figures)
 
 
@@ -105,19 +105,8 @@ def with_phrases(entities: Entities, matched: Entities) -> dict[str, tuple[Entit
 
 def _record(evaluation: Evaluation) -> dict[str, Any]:
     return {
-        "overall": _figures(evaluation.overall),
-        "by_type": {name: _figures(scores) for name, scores in evaluation.by_type.items()},
-        "tokens": _figures(evaluation.tokens),
+        "overall": score_record(evaluation.overall),
+        "by_type": {name: score_record(scores) for name, scores in evaluation.by_type.items()},
+        "tokens": score_record(evaluation.tokens),
         "errors": dict(evaluation.errors),
-    }
-
-
-def _figures(scores: Scores) -> dict[str, Any]:
-    return {
-        "precision": scores.precision,
-        "recall": scores.recall,
-        "f1": scores.f1,
-        "correct": scores.correct,
-        "predicted": scores.predicted,
-        "support": scores.support,
     }

@@ -13,7 +13,7 @@ from engine.projects.caches.corpus import load_corpora, load_ids, reader_version
 from engine.text.model import Corpus, Entity, FileReport
 from engine.text.tokenization import make_document
 from tests.support.corpora import corpora
-from tests.support.damage import CUTS, changed_bytes, cut_short
+from tests.support.damage import CUTS, changed_bytes, cut_short, swap_array
 
 TWO = [
     Corpus(
@@ -79,10 +79,7 @@ def test_any_changed_byte_gives_none_or_the_same(tmp_path):
 def test_arrays_that_do_not_fit_together_are_none(tmp_path, name, value):
     path = tmp_path / "read.npz"
     store_corpora(TWO, path)
-    with np.load(path) as stored:
-        arrays = {key: stored[key] for key in stored.files}
-    with open(path, "wb") as out:
-        np.savez(out, **{**arrays, name: value})
+    swap_array(path, name, value)
     assert load_corpora(path) is None
 
 

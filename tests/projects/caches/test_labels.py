@@ -14,7 +14,7 @@ from engine.labels.distant import label
 from engine.projects.caches import labels as labels_cache
 from engine.projects.caches.labels import kept_labels, labels_path, load_labels, store_labels, tidy
 from engine.text.tokenization import make_document
-from tests.support.damage import CUTS, changed_bytes, cut_short
+from tests.support.damage import CUTS, changed_bytes, cut_short, swap_array
 from tests.support.labelings import assert_same, dictionaries, texts
 
 DOCUMENTS = [make_document("a", "Kidney disease came. Lead went."), make_document("b", "")]
@@ -88,10 +88,7 @@ def test_any_changed_byte_gives_none_or_the_same(tmp_path):
 def test_arrays_that_do_not_fit_together_are_none(tmp_path, name, value):
     path = tmp_path / "labels.npz"
     store_labels(LABELS, path)
-    with np.load(path) as stored:
-        arrays = {key: stored[key] for key in stored.files}
-    with open(path, "wb") as out:
-        np.savez(out, **{**arrays, name: value})
+    swap_array(path, name, value)
     assert load_labels(path) is None
 
 

@@ -302,7 +302,7 @@ def figures_html(plan: state.Plan, request: TrainRequest) -> str:
         labeled_html(plan),
     ]
     if request.methods and settings is not None:
-        lines.append(work_html(request, settings, plan.sentences))
+        lines.append(work_html(request, settings, plan))
     return "".join(f'<div class="gl-fact">{line}</div>' for line in lines)
 
 
@@ -317,9 +317,9 @@ def labeled_html(plan: state.Plan) -> str:
     return f'Labeled tokens<div class="gl-legend">{"".join(items)}</div>'
 
 
-def work_html(request: TrainRequest, settings: Settings, sentences: int) -> str:
+def work_html(request: TrainRequest, settings: Settings, plan: state.Plan) -> str:
     """Return the epochs of each method, and the steps of all methods together, as HTML."""
-    work_by_method = state.work_of(request.methods, settings, sentences)
+    work_by_method = state.work_of(request.methods, settings, plan)
     epochs = " · ".join(
         f"{wording.METHOD_NAMES[method]} {work.epochs:,}" for method, work in work_by_method.items()
     )

@@ -58,9 +58,12 @@ def plan(project: Project) -> Plan:
     return _plan((project.id, project.labels_key()), project)
 
 
-def work_of(methods: Sequence[str], settings: Settings, sentences: int) -> dict[str, TrainingWork]:
+def work_of(methods: Sequence[str], settings: Settings, plan: Plan) -> dict[str, TrainingWork]:
     """Return the epochs and steps of each method."""
-    return {method: training_work(method, settings, sentences) for method in methods}
+    return {
+        method: training_work(method, settings, plan.sentences, types=len(plan.labeled))
+        for method in methods
+    }
 
 
 def device_line(project: Project, settings: Settings) -> str:
