@@ -8,7 +8,7 @@ import pytest
 
 from engine.dictionaries.editing import mute
 from engine.dictionaries.reading import read_dictionaries
-from engine.files.source_files import read_source
+from engine.files.sources import read_source
 from engine.formats.alignment import align, gold_of
 from engine.formats.reading import read_corpus
 from engine.labels.coverage import phrase_usage

@@ -79,7 +79,7 @@ class EntitySets:
         labels = labels_of(project, documents=lambda: self.corpus.documents)
         return dictionary_entities(labels, documents)
 
-    def found(self, job: Job, method: str) -> EntitiesByDocument:
+    def predicted(self, job: Job, method: str) -> EntitiesByDocument:
         """Return what a method of a run found."""
         return read_entities(jobs.run_folder(job, method) / PREDICTIONS)
 
@@ -156,7 +156,7 @@ def choose_entities(sets: EntitySets, choice: ExportChoice, job: Job | None) -> 
     documents = sets.corpus.documents
     predicted = ChosenEntities({})
     if job is not None:
-        predicted = _still_there(sets.found(job, choice.method), documents)
+        predicted = _still_there(sets.predicted(job, choice.method), documents)
     if choice.what == RUN:
         return predicted
     review = sets.project.review_effect(documents)

@@ -12,7 +12,7 @@ from engine.files.delimited import (
     read_table,
 )
 from engine.files.json_records import Record, RecordReading, read_records
-from engine.files.source_files import (
+from engine.files.sources import (
     TEXT_EXTENSIONS,
     GivenFile,
     Source,
@@ -25,10 +25,9 @@ from engine.files.source_files import (
     read_source,
     read_whole,
     refuse_large,
-    write_error,
-    written_whole,
 )
 from engine.files.text_files import ANY_END, NEWLINE, Text, open_text, text_of
+from engine.files.writing import write_error, written_whole
 
 __all__ = [
     "ANY_END",

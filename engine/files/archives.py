@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from engine.files.source_files import (
+from engine.files.sources import (
     BLOCK,
     ZIP_DAMAGE,
     PathSource,
     Source,
     SourceFile,
     is_zip,
-    write_error,
 )
+from engine.files.writing import write_error
 from engine.settings import LIMITS, Limits
 from engine.text import InputError
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.files.source_files import (
+from engine.files.sources import (
     BLOCK,
     Source,
     SourceFile,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import dropwhile, islice
 
-from engine.files.source_files import Source
+from engine.files.sources import Source
 from engine.files.text_files import ANY_END, Text, open_text
 from engine.settings import ReadOptions
 from engine.text import InputError

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from engine.files.source_files import Source
+from engine.files.sources import Source
 from engine.files.text_files import NEWLINE, Text, open_text
 from engine.settings import ReadOptions
 from engine.text import InputError

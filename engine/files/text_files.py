@@ -9,7 +9,13 @@ from functools import partial
 from pathlib import Path
 
 from engine.files.decoding import Encoding, decode, find_encoding
-from engine.files.source_files import Source, SourceFile, read_head, read_whole, refuse_large
+from engine.files.sources import (
+    Source,
+    SourceFile,
+    read_head,
+    read_whole,
+    refuse_large,
+)
 
 ANY_END, NEWLINE = "", "\n"  # what ends a line: "\r", "\n" and "\r\n", or "\n" alone
 _LINES = {

@@ -82,7 +82,7 @@ def make_word_inputs(
     words, word_ids = distinct_words(sentences)
     return WordInputs(
         sentences,
-        pretrained.vectors.of(words).matrix,
+        pretrained.vectors.vectors_of(words).matrix,
         character_ids(words)[0],
         casing_classes(words),
         word_ids=word_ids,

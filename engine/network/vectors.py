@@ -62,7 +62,7 @@ class VectorTable:
     fingerprint: str  # a short hash of the whole source, "" for none
     source: _Source
 
-    def of(self, words: Sequence[str]) -> WordVectors:
+    def vectors_of(self, words: Sequence[str]) -> WordVectors:
         """Return the vectors of `words`; see `spellings` for how a word is looked up."""
         variants = {word: spellings(word) for word in set(words)}
         row_of, vectors = self.source.look_up(set(chain.from_iterable(variants.values())))
@@ -79,7 +79,7 @@ class VectorTable:
 
 def load_vectors(words: Sequence[str], source: str = "glove") -> WordVectors:
     """Return the vectors of `words` from a source that is needed only once."""
-    return open_vectors(source).of(words)
+    return open_vectors(source).vectors_of(words)
 
 
 def open_vectors(source: str = "glove") -> VectorTable:

@@ -129,14 +129,14 @@ def make_items(
     """
     texts = tuple(documents)
     pool = pool_entities(texts, sets)
-    first = pool.found.argmax(axis=1) if pool.names else np.zeros(0, np.int64)
+    first = pool.is_marked.argmax(axis=1) if pool.names else np.zeros(0, np.int64)
     group = _groups(pool)
     order = np.lexsort((pool.places["start"], first, group))  # ties: the shorter one first
     start, end, number = (pool.places[name].to_numpy()[order] for name in ("start", "end", "type"))
     group = group[order]
     begins = np.flatnonzero(np.diff(group, prepend=-1))
     group_start = np.minimum.reduceat(start, begins) if len(begins) else start
-    is_found = pool.found[order]
+    is_found = pool.is_marked[order]
     return Items(
         texts,
         pool.names,

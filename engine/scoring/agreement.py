@@ -20,7 +20,7 @@ def agreement_matrix(pool: Pool) -> pd.DataFrame:
 
     NaN if both are empty: there is nothing to agree on.
     """
-    marked = pool.found.astype(np.float64)
+    marked = pool.is_marked.astype(np.float64)
     both = marked.T @ marked
     sizes = np.diag(both)
     either = sizes[:, None] + sizes[None, :] - both
@@ -36,7 +36,7 @@ def combinations(pool: Pool) -> pd.DataFrame:
     left out.
     """
     bits = 1 << np.arange(len(pool.names))[::-1]  # the first set is the highest bit
-    codes, counts = np.unique(pool.found @ bits, return_counts=True)
+    codes, counts = np.unique(pool.is_marked @ bits, return_counts=True)
     order = np.lexsort((-codes, -counts))
     patterns = (codes[order, None] & bits) > 0
     table = pd.DataFrame(patterns, columns=list(pool.names))
@@ -51,7 +51,7 @@ def entity_counts(pool: Pool) -> pd.DataFrame:
     number = pool.places["type"].to_numpy()
     rows = []
     for i, name in enumerate(pool.names):
-        marked = pool.found[:, i]
+        marked = pool.is_marked[:, i]
         own, of_type = pool.scores[marked, i], number[marked]
         known = ~np.isnan(own)
         entities = np.bincount(of_type, minlength=len(pool.types))
@@ -70,13 +70,13 @@ def found_alone(pool: Pool) -> pd.DataFrame:
 
     Columns: name, entities, only_here, only_missing.
     """
-    marked = pool.found.sum(axis=1)
-    alone = pool.found & (marked == 1)[:, None]
-    missing = ~pool.found & (marked == len(pool.names) - 1)[:, None]
+    marked = pool.is_marked.sum(axis=1)
+    alone = pool.is_marked & (marked == 1)[:, None]
+    missing = ~pool.is_marked & (marked == len(pool.names) - 1)[:, None]
     return pd.DataFrame(
         {
             "name": list(pool.names),
-            "entities": pool.found.sum(axis=0),
+            "entities": pool.is_marked.sum(axis=0),
             "only_here": alone.sum(axis=0),
             "only_missing": missing.sum(axis=0),
         }
@@ -85,7 +85,7 @@ def found_alone(pool: Pool) -> pd.DataFrame:
 
 def disputed(pool: Pool) -> npt.NDArray[np.bool_]:
     """Return which places are marked by some of the sets but not by all."""
-    return np.asarray(~pool.found.all(axis=1))
+    return np.asarray(~pool.is_marked.all(axis=1))
 
 
 def disagreement(pool: Pool) -> npt.NDArray[np.int64]:
@@ -149,7 +149,7 @@ def changed_entities(pool: Pool, before: str, after: str) -> pd.DataFrame:
     types, number = np.array([*two.types, ""], dtype=object), two.places["type"].to_numpy()
     for i, side in enumerate(("before", "after")):
         # A side has at most one type per stretch; -1 stands for none and is less than any other.
-        own = np.where(two.found[:, i], number, -1)
+        own = np.where(two.is_marked[:, i], number, -1)
         table[side] = types[np.maximum.reduceat(own, first) if len(first) else first]
         scores = np.fmax.reduceat(two.scores[:, i], first) if len(first) else first
         table[f"score_{side}"] = np.asarray(scores, dtype=np.float64)
@@ -207,4 +207,4 @@ def matching_sentences(pool: Pool, wanted: Filter) -> npt.NDArray[np.int64]:
 
 
 def _columns(pool: Pool, names: Sequence[str]) -> npt.NDArray[np.bool_]:
-    return pool.found[:, [pool.names.index(name) for name in names]]
+    return pool.is_marked[:, [pool.names.index(name) for name in names]]

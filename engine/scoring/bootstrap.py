@@ -89,7 +89,8 @@ def count_by_unit(
     shape = (units, len(others), len(pool.types) + 1, 3)
     counts = np.zeros(shape)
     for k, i in enumerate(others):
-        for kind, marked in enumerate((pool.found[:, i] & in_gold, pool.found[:, i], in_gold)):
+        in_set = pool.is_marked[:, i]
+        for kind, marked in enumerate((in_set & in_gold, in_set, in_gold)):
             flat = unit_of[marked] * len(pool.types) + number[marked]
             by_type = np.bincount(flat, minlength=units * len(pool.types))
             counts[:, k, :-1, kind] = by_type.reshape(units, len(pool.types))

@@ -33,13 +33,13 @@ class Pool:
     # One row per place: document (number), sentence (number in the corpus), start, end (code points
     # in the document), position (code points in all documents end to end), type (0 = types[0]).
     places: pd.DataFrame
-    found: npt.NDArray[np.bool_]  # (places, sets): whether the set marks the place
+    is_marked: npt.NDArray[np.bool_]  # (places, sets): whether the set marks the place
     scores: npt.NDArray[np.float64]  # (places, sets); NaN where a set has none
     dropped: Mapping[str, int] = field(default_factory=dict)  # by set: entities outside the texts
 
     def column(self, name: str) -> npt.NDArray[np.bool_]:
         """Return which places this set marks."""
-        return self.found[:, self.names.index(name)]
+        return self.is_marked[:, self.names.index(name)]
 
     def of_type(self, types: Collection[str]) -> npt.NDArray[np.bool_]:
         """Return which places are of one of these types."""
@@ -66,10 +66,10 @@ def pool_entities(
     is_new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     place_of = np.cumsum(is_new) - 1
     count = int(is_new.sum())
-    found = np.zeros((count, len(sets)), dtype=bool)
+    is_marked = np.zeros((count, len(sets)), dtype=bool)
     scores = np.full((count, len(sets)), np.nan)
     set_of = gathered.set_of[order]
-    found[place_of, set_of] = True
+    is_marked[place_of, set_of] = True
     scores[place_of, set_of] = gathered.scores[order]
     places, sentence_count = _places(documents, rows[is_new])
     return Pool(
@@ -78,7 +78,7 @@ def pool_entities(
         tuple(document.id for document in documents),
         sentence_count,
         places,
-        found,
+        is_marked,
         scores,
         {name: count for name, count in gathered.dropped.items() if count},
     )
@@ -133,10 +133,10 @@ def choose(pool: Pool, names: Sequence[str]) -> Pool:
     chosen = replace(
         pool,
         names=tuple(names),
-        found=pool.found[:, columns],
+        is_marked=pool.is_marked[:, columns],
         scores=pool.scores[:, columns],
     )
-    return keep_places(chosen, np.asarray(chosen.found.any(axis=1)))
+    return keep_places(chosen, np.asarray(chosen.is_marked.any(axis=1)))
 
 
 def within(pool: Pool, document_ids: Collection[str]) -> Pool:
@@ -150,7 +150,7 @@ def keep_places(pool: Pool, kept: npt.NDArray[np.bool_]) -> Pool:
     return replace(
         pool,
         places=pool.places.loc[kept].reset_index(drop=True),
-        found=pool.found[kept],
+        is_marked=pool.is_marked[kept],
         scores=pool.scores[kept],
     )
 

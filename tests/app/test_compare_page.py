@@ -3,7 +3,7 @@ import json
 import pytest
 
 from engine import jobs
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from engine.text.model import InputError
 from tests.support.finished_runs import FOUND, TEXT, finish_run, make_project

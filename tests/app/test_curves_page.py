@@ -1,7 +1,7 @@
 import pytest
 
 from engine import jobs
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.jobs.reports import open_report
 from engine.projects.workspace import create_project
 from engine.text.model import InputError

@@ -1,6 +1,6 @@
 import pytest
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from tests.support.pages import checked, figures, open_page, plain, press, table, upload
 from ui.views.dictionaries import changes as dictionary_changes

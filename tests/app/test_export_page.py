@@ -11,7 +11,7 @@ from engine import jobs
 from engine.cli.command_line import main
 from engine.dictionaries.model import Phrase
 from engine.export.choice import DICTIONARY, GOLD, REVIEWED, RUN, ExportChoice
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats.catalog import FORMATS
 from engine.formats.contract import WriteOptions
 from engine.projects.workspace import create_project, import_project_zip

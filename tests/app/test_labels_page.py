@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project, sample_project
 from engine.text.model import InputError
 from tests.support.finished_runs import make_project

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine import jobs
 from engine.export.choice import DICTIONARY, RUN, ExportChoice
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from engine.run_folder.card import PREDICTIONS
 from engine.run_folder.predictions import write_predictions

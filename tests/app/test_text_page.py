@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from engine.text import tokenization
 from tests.support.pages import checked, figures, open_page, plain, press, table, upload

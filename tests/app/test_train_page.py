@@ -3,7 +3,7 @@
 import pytest
 
 from engine import jobs
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.jobs.reports import Report
 from engine.planning.methods import METHODS
 from engine.projects.store import writing

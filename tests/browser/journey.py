@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.files.source_files import read_source
+from engine.files.sources import read_source
 from engine.projects.project import Project
 from tests.browser.server import ROOT
 from tests.support.waiting import LIMIT

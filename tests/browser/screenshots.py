@@ -13,7 +13,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from engine import jobs
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.jobs.requests import CurveRequest, PredictRequest, TrainRequest
 from engine.projects.project import Project
 from engine.projects.workspace import sample_project

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli.command_line import main, make_parser
-from engine.files.source_files import read_source
+from engine.files.sources import read_source
 from engine.formats.catalog import FORMATS
 from engine.formats.reading import read_corpus
 from engine.scoring.checking import wilson_interval

@@ -11,7 +11,7 @@ import torch
 
 from engine.cli.command_line import main
 from engine.experiment import Run, predict
-from engine.files.source_files import read_source
+from engine.files.sources import read_source
 from engine.formats.catalog import FORMATS
 from engine.formats.contract import WriteOptions
 from engine.formats.reading import read_corpus

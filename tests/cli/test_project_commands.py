@@ -13,7 +13,7 @@ import pytest
 
 from engine import jobs
 from engine.cli.command_line import main
-from engine.files.source_files import SourceFile, path_source, read_source
+from engine.files.sources import SourceFile, path_source, read_source
 from engine.network.device import set_threads
 from engine.projects.files import IMPORT_LIMITS
 from engine.projects.store import writing

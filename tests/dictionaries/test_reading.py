@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.dictionaries.model import Phrase
 from engine.dictionaries.reading import read_dictionaries, read_dictionary
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.settings import MATCH_PRESETS, ReadOptions
 from engine.text.model import InputError
 

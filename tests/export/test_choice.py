@@ -19,7 +19,7 @@ from engine.export.choice import (
     with_known,
 )
 from engine.export.selection import Selection
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.text.model import InputError
 from tests.support.finished_runs import end_job, finish_run, make_project, record_f1
 

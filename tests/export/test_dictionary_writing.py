@@ -5,7 +5,7 @@ from engine.dictionaries.editing import mute
 from engine.dictionaries.model import Dictionary, Phrase
 from engine.dictionaries.reading import read_dictionary
 from engine.export.dictionary_writing import write_patterns, write_phrases
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats.contract import WriteOptions
 
 DISEASES = Dictionary(

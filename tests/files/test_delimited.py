@@ -1,7 +1,7 @@
 import pytest
 
 from engine.files.delimited import Row, Table, find_column, find_delimiter, read_table
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.settings import ReadOptions
 from engine.text.model import InputError
 

@@ -1,7 +1,7 @@
 import pytest
 
 from engine.files.json_records import Record, Records, read_records
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.settings import ReadOptions
 from engine.text.model import InputError
 

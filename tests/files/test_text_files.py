@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.files.decoding import decode
-from engine.files.source_files import PathSource, SourceFile, path_source, read_whole
+from engine.files.sources import PathSource, SourceFile, path_source, read_whole
 from engine.files.text_files import ANY_END, NEWLINE, open_text
 from engine.text.model import InputError
 from tests.support.dribbles import Dribble

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats import brat, pubtator
 from engine.formats.contract import WriteOptions
 from engine.formats.tagging import written_name

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats import benchmark, conll
 from engine.formats.contract import Format, WriteOptions
 from engine.formats.tagging import written_name, written_token

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats import entities_csv, tokens_csv
 from engine.formats.contract import WriteOptions
 from engine.settings import ReadOptions

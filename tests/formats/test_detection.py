@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats.detection import column_names, detect_format
 from engine.settings import ReadOptions
 from engine.text.model import InputError

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats import doccano, json_text, label_studio, prodigy, spacy_jsonl
 from engine.formats.contract import Format, WriteOptions
 from engine.formats.ids import unique_ids

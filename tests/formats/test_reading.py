@@ -3,7 +3,7 @@ import zipfile
 
 import pytest
 
-from engine.files.source_files import SourceFile, path_source, read_source
+from engine.files.sources import SourceFile, path_source, read_source
 from engine.formats.catalog import FORMATS
 from engine.formats.reading import read_corpus
 from engine.formats.writing import write_corpus

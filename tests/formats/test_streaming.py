@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats.catalog import FORMATS
 from engine.formats.contract import WriteOptions
 from engine.formats.ids import IdBook, unique_ids

@@ -1,6 +1,6 @@
 import pytest
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats import plain_text, text_table
 from engine.settings import LIMITS, ReadOptions
 from engine.text.model import Corpus, InputError

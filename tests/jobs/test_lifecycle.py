@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from engine import jobs
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.jobs.process import end_group, reap, start_process
 from engine.jobs.reports import Report, Superseded, open_report
 from engine.jobs.rows import job_from, job_row, set_process

@@ -15,7 +15,7 @@ import torch
 from safetensors import safe_open
 from torch import nn
 
-from engine.files import source_files as files
+from engine.files import writing
 from engine.learning.risk import Risk, supervised_risk
 from engine.learning.training import Epoch, Schedule, fit
 from engine.network.batches import WordInputs
@@ -78,9 +78,8 @@ def without_times(history):
     return [(e.number, e.risk, e.positive, e.negative, e.bounded) for e in history]
 
 
-pytestmark = pytest.mark.usefixtures(
-    "one_thread"
-)  # as many as the subprocesses, so that sums are rounded alike
+# As many threads as the subprocesses have, so that sums are rounded alike.
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
@@ -315,7 +314,7 @@ def train_to_be_killed(checkpoint, hang_in_epoch):
             time.sleep(LIMIT)
 
     if hang_in_epoch:
-        files.os.fsync = hang
+        writing.os.fsync = hang
     say(os.getpid())
     where = Path(checkpoint)
     fit(fresh_tagger(), inputs, slow, schedule(), checkpoint=where, on_epoch=epochs_done.append)

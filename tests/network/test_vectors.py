@@ -131,7 +131,7 @@ def test_a_table_is_read_once_and_looked_up_often(tmp_path, name):
     path = written(tmp_path, name, FILES[name])
     table = open_vectors(path)
     for words in (["fever"], ["unheard"], ["rome", "fever", "été"], []):
-        again, at_once = table.of(words), load_vectors(words, path)
+        again, at_once = table.vectors_of(words), load_vectors(words, path)
         np.testing.assert_array_equal(again.matrix, at_once.matrix)
         assert (again.known.tolist(), again.source) == (at_once.known.tolist(), at_once.source)
 
@@ -141,7 +141,7 @@ def test_words_of_one_hash_are_told_apart(tmp_path, monkeypatch):
     for name in ("plain.txt", "small.bin"):
         table = open_vectors(written(tmp_path, name, FILES[name]))
         np.testing.assert_array_equal(
-            table.of(["fever", "été", "unheard"]).matrix,
+            table.vectors_of(["fever", "été", "unheard"]).matrix,
             np.array([FEVER, SUMMER, ZEROS], dtype=np.float32),
         )
 

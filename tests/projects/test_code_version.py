@@ -11,7 +11,7 @@ from engine.projects.caches.code_version import ROOT, code_version, sources_of
 
 READER = {
     "files.archives", "files.decoding", "files.delimited", "files.json_records",
-    "files.source_files", "files.text_files", "formats", "formats.alignment",
+    "files.sources", "files.text_files", "files.writing", "formats", "formats.alignment",
     "formats.benchmark", "formats.brat", "formats.catalog", "formats.conll", "formats.contract",
     "formats.detection", "formats.doccano", "formats.drafts", "formats.entities_csv",
     "formats.ids", "formats.json_spans", "formats.json_text", "formats.label_studio",
@@ -23,7 +23,7 @@ READER = {
 }  # fmt: skip
 MATCHING = {
     "dictionaries.folding", "dictionaries.model", "files.archives", "files.decoding",
-    "files.delimited", "files.json_records", "files.source_files", "files.text_files",
+    "files.delimited", "files.json_records", "files.sources", "files.text_files", "files.writing",
     "formats.benchmark", "formats.brat", "formats.catalog", "formats.conll", "formats.contract",
     "formats.doccano", "formats.drafts", "formats.entities_csv", "formats.ids",
     "formats.json_spans", "formats.json_text", "formats.label_studio", "formats.pairing",

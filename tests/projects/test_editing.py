@@ -4,7 +4,7 @@ import pytest
 
 from engine.dictionaries.editing import PhraseRow, find_phrases
 from engine.dictionaries.model import Dictionary, Phrase
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.labels.distant import label
 from engine.projects import labels as project_labels
 from engine.projects.caches.labels import labels_path

@@ -12,7 +12,7 @@ import pytest
 
 from engine import jobs
 from engine.experiment import predict_documents
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats.catalog import FORMATS
 from engine.jobs.worker.process import do_job
 from engine.network.device import set_threads

@@ -14,7 +14,7 @@ import pytest
 
 from engine.dictionaries.editing import mute
 from engine.dictionaries.model import Dictionary, Phrase, fingerprint
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.formats.reading import read_corpus
 from engine.projects import texts as project_text
 from engine.projects.workspace import create_project, open_project
@@ -440,7 +440,7 @@ def start(script, project, *arguments):
     """Run Python in a process of its own, on the project."""
     lines = [
         "import os, signal, sys",
-        "from engine.files.source_files import SourceFile",
+        "from engine.files.sources import SourceFile"
         "from engine.projects import files, store, texts",
         "from engine.projects.workspace import open_project",
         "project = open_project(sys.argv[1])",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.projects import archive as project_zip
 from engine.projects import workspace
 from engine.projects.project import Project

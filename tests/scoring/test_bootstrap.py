@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from engine.dictionaries.reading import read_dictionaries
-from engine.files.source_files import read_source
+from engine.files.sources import read_source
 from engine.formats.alignment import align
 from engine.formats.reading import read_corpus
 from engine.labels.distant import dictionary_entities, label

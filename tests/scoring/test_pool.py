@@ -32,7 +32,7 @@ def test_pool_holds_each_place_once_in_reading_order():
         "position": [7, 13, 32],  # the first text has 28 characters, and one stands between texts
         "type": [1, 0, 1],
     }
-    assert pooled.found.tolist() == [[False, True], [True, True], [True, False]]
+    assert pooled.is_marked.tolist() == [[False, True], [True, True], [True, False]]
     assert pooled.scores[1].tolist() == [0.5, 0.5]
     assert np.isnan(pooled.scores[[0, 2]]).all()
     assert pooled.sentence_count == 3
@@ -40,7 +40,7 @@ def test_pool_holds_each_place_once_in_reading_order():
 
 def test_pool_tells_the_same_words_under_two_types_apart():
     pooled = pool(a={"d1": (GOUT,)}, b={"d1": (Entity(7, 11, "Chemical"),)})
-    assert pooled.found.tolist() == [[False, True], [True, False]]
+    assert pooled.is_marked.tolist() == [[False, True], [True, False]]
 
 
 def test_pool_leaves_out_and_counts_what_lies_outside_the_texts():
@@ -52,7 +52,7 @@ def test_pool_leaves_out_and_counts_what_lies_outside_the_texts():
 @pytest.mark.parametrize("sets", [{}, {"a": {}}, {"a": {"d1": ()}}], ids=["none", "empty", "blank"])
 def test_pool_of_nothing_has_no_places(sets):
     pooled = pool_entities(DOCUMENTS, sets)
-    assert pooled.found.shape == (0, len(sets))
+    assert pooled.is_marked.shape == (0, len(sets))
     assert pooled.places.empty and pooled.sentence_count == 3
 
 
@@ -60,7 +60,7 @@ def test_choose_keeps_the_places_of_the_chosen_sets_only():
     pooled = choose(pool(a={"d1": (GOUT,)}, b={"d1": (LEAD,)}, c={"d1": (LEAD,)}), ["c", "b"])
     assert pooled.names == ("c", "b")
     assert pooled.places["start"].tolist() == [13]
-    assert pooled.found.tolist() == [[True, True]]
+    assert pooled.is_marked.tolist() == [[True, True]]
 
 
 def test_within_keeps_the_places_of_some_documents():

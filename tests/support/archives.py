@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from functools import lru_cache
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 
 
 def zipped(members, name="texts.zip"):

@@ -39,12 +39,12 @@ def all_matches(tokens, phrases, options):
 
 def kept_matches(tokens, phrases, options, priority=lambda entity_type: 0):
     """The matches that count, and the losers between types."""
-    found = all_matches(tokens, phrases, options)
+    matches = all_matches(tokens, phrases, options)
     taken = []
-    for entity_type in sorted({match[2] for match in found}):
+    for entity_type in sorted({match[2] for match in matches}):
         position = 0
         while position < len(tokens):
-            ends = [e for s, e, t in found if s == position and t == entity_type]
+            ends = [e for s, e, t in matches if s == position and t == entity_type]
             if ends:
                 taken.append((position, max(ends), entity_type))
                 position = max(ends)

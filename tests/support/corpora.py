@@ -69,14 +69,14 @@ def entity(draw: DrawFn, start: int, end: int, types: tuple[str, ...], method: s
 @st.composite
 def aligned_offsets(draw: DrawFn, document: Document) -> list[tuple[int, int]]:
     """Offsets of stretches of tokens, in order; neighbours may touch."""
-    found = []
+    offsets = []
     for sentence in document.sentences:
         token = draw(st.integers(0, 3))
         while token < len(sentence.tokens) and draw(st.booleans()):
             end = min(token + draw(st.integers(1, 3)), len(sentence.tokens))
-            found.append(sentence.offsets(Span(token, end, "any")))
+            offsets.append(sentence.offsets(Span(token, end, "any")))
             token = end + draw(st.integers(0, 2))
-    return found
+    return offsets
 
 
 @st.composite

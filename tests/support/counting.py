@@ -1,4 +1,4 @@
-"""Count what a function does and takes: calls, and bytes of memory. A clock would measure the machine."""
+"""Count calls and bytes of memory, where a clock would measure the machine."""
 
 import sys
 import tracemalloc

@@ -4,7 +4,7 @@ import io
 from dataclasses import dataclass
 from typing import IO
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.settings import LIMITS, Limits
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from engine import jobs
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.jobs.rows import Job
 from engine.projects.project import Project
 from engine.projects.store import writing
@@ -44,14 +44,14 @@ def make_project(
 
 
 def finish_run(
-    project: Project, found: Mapping[str, Sequence[tuple[str, str, float]]] = FOUND
+    project: Project, findings: Mapping[str, Sequence[tuple[str, str, float]]] = FOUND
 ) -> Job:
     """Return a training job that is done: each method found these (surface, type, score)."""
     document = project.corpus().documents[0]
-    job = jobs.create(project, jobs.TrainRequest(methods=tuple(found), preset="quick"))
-    for method, finds in found.items():
+    job = jobs.create(project, jobs.TrainRequest(methods=tuple(findings), preset="quick"))
+    for method, rows in findings.items():
         entities = []
-        for surface, entity_type, score in finds:
+        for surface, entity_type, score in rows:
             start = document.text.index(surface)
             end = start + len(surface)
             entities.append(Entity(start, end, entity_type, score, method, run_id=job.id))

@@ -31,11 +31,11 @@ def dictionaries(draw):
     )
     sets = draw(st.lists(st.lists(phrases, max_size=8), min_size=1, max_size=3))
     made = []
-    for i, of in enumerate(sets):
+    for i, rows in enumerate(sets):
         made.append(
             Dictionary(
                 f"d{i}",
-                tuple(Phrase(*phrase) for phrase in of),
+                tuple(Phrase(*phrase) for phrase in rows),
                 match=draw(st.sampled_from(OPTIONS)),
                 priority=draw(st.integers(0, 1)),
                 is_enabled=draw(st.sampled_from((True, True, True, False))),
@@ -48,6 +48,6 @@ def dictionaries(draw):
 def texts(draw):
     sentences = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), max_size=4)
     return [
-        make_document("raw", ". ".join(" ".join(of) for of in draw(sentences))),
+        make_document("raw", ". ".join(" ".join(words) for words in draw(sentences))),
         make_tokenized_document("given", draw(sentences)),
     ]

@@ -54,7 +54,7 @@ class Planted:
     def __init__(self, sentence_count=240, seed=0):
         random = np.random.default_rng(seed)
         names = {name: self._names(name, random) for name in TYPES}
-        known = {word for of in names.values() for word in of[:16]}
+        known = {word for words in names.values() for word in words[:16]}
         self.sentences, gold, labels = [], [], []
         for _ in range(sentence_count):
             pattern = PATTERNS[random.integers(len(PATTERNS))]

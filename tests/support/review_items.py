@@ -27,8 +27,8 @@ FOUND = {
 }
 
 
-def items(found=FOUND):
-    return make_items([DOCUMENT], found)
+def items(entities=FOUND):
+    return make_items([DOCUMENT], entities)
 
 
 def texts(queue):

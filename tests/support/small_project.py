@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from engine.files.source_files import SourceFile
+from engine.files.sources import SourceFile
 from engine.jobs.requests import TrainRequest
 from engine.projects.workspace import create_project
 from tests.support.planted import Planted
@@ -50,7 +50,8 @@ def make_small_project(name="Small", sentence_count=40, has_gold=True):
             offset += len(token) + 1
     project = create_project(name)
     project.add_text([source("text.jsonl", lines)])
-    project.add_dictionaries([source(f"{of}.txt", sorted(names)) for of, names in known.items()])
+    dictionaries = [source(f"{name}.txt", sorted(words)) for name, words in known.items()]
+    project.add_dictionaries(dictionaries)
     if has_gold:
         project.set_gold([source("gold.csv", gold)])
     return project

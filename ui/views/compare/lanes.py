@@ -133,7 +133,7 @@ def make_blocks(pool: Pool, sentences: Sequence[Sentence], numbers: Sequence[int
                     None if isnan(pool.scores[row, k]) else float(pool.scores[row, k]),
                 )
                 for row in range(first, last)
-                if pool.found[row, k]
+                if pool.is_marked[row, k]
             ]
             lanes.append(Lane(name, marks))
         blocks.append(Block(i + 1, sentence, lanes))

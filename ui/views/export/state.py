@@ -66,7 +66,7 @@ class CachedSets(EntitySets):
     def matched(self) -> EntitiesByDocument:
         return findings.matched(self.project)
 
-    def found(self, job: Job, method: str) -> EntitiesByDocument:
+    def predicted(self, job: Job, method: str) -> EntitiesByDocument:
         return findings.found(self.project, job, method)
 
     def known(self) -> KnownPhrases:
