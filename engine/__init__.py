@@ -2,9 +2,26 @@
 
 The packages lie along the data path, and each imports only those before it:
 
-    settings, system, text, files, formats, dictionaries, labels, scoring, planning, run_folder,
-    network, learning, experiment (read it first), runs, review, projects, jobs, export, library,
-    cli
+    settings      every setting, its allowed values and its presets
+    system        the machine: moments, processes, notes on standard error
+    text          documents, sentences, tokens and spans
+    files         bytes, archives, CSV and JSON; writing files whole
+    formats       one module per file format
+    dictionaries  phrases with types: read, checked, edited
+    labels        dictionaries and text become distant labels
+    scoring       how right labels and predictions are; gold enters here
+    planning      the methods, the class priors, a forecast
+    run_folder    a run on disk, without torch
+    network       what a tagger sees, and what it is
+    learning      risks, the training loop, confidence, decoding
+    experiment    READ FIRST: prepare, run, predict, score
+    runs          save, load and compare runs; curves
+    review        what people decide about entities
+    projects      a folder and a database per project
+    jobs          training and prediction in processes of their own
+    export        what leaves Glossa
+    library       the functions of `import glossa`
+    cli           the command `glossa`
 
 The names below are the library that `import glossa` offers.
 """

@@ -5,6 +5,7 @@ it, through their `__init__` alone. Inside a package, modules import each other 
 """
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -163,6 +164,14 @@ def test_a_package_offers_what_its_modules_define(path):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
         } | {node.name for node in ast.parse(source).body if hasattr(node, "name")}
         assert name in defined, f"{module} does not define {name}"
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in ENGINE_FILES}), ids=file_id)
+def test_a_package_introduces_its_modules(folder):
+    introduction = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) or ""
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__", "__main__"}
+    packages = {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert modules | packages <= set(re.findall(r"\w+", introduction))
 
 
 @pytest.mark.parametrize("path", ENGINE_FILES, ids=file_id)

@@ -1,4 +1,14 @@
-"""The command line: one module per command."""
+"""The command line: one module per command.
+
+command_line, arguments, project_arguments   all commands and their options
+label, score, convert, predict               commands on files
+learning: train, curve                       the same, with torch
+projects, import_, export, project_training  commands on projects
+app, doctor                                  start the app; check the installation
+inputs, options, sample                      what a command is given: files, settings, verdicts
+terminal, console, label_tables, epoch_lines, encoding_bar, keyboard
+                                             printing, progress, and Ctrl-C
+"""
 
 from engine.cli.command_line import main
 from engine.cli.options import make_settings

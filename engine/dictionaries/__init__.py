@@ -1,4 +1,13 @@
-"""Dictionaries: phrases with entity types, read from files, folded, checked and edited."""
+"""Dictionaries: phrases with entity types, read from files, folded, checked and edited.
+
+model    phrases, dictionaries, and the hash of their content
+reading  files of phrases into dictionaries, with notes
+layouts  lines and columns into phrases
+records  JSON into phrases
+folding  the form in which phrases and text are compared
+audit    phrases that are likely to match wrongly
+editing  join, retype, mute, unmute and move
+"""
 
 from engine.dictionaries.audit import audit_dictionaries, is_common_word, is_stop_word, phrase_flags
 from engine.dictionaries.editing import (

@@ -1,4 +1,11 @@
-"""What leaves Glossa: the choice of entities, summaries, dictionaries, and checked files."""
+"""What leaves Glossa: the choice of entities, summaries, dictionaries, and checked files.
+
+choice              which entities, of which run and method
+selection           filters by type, score and document
+verification        a written file, read again and checked
+summaries           tables of methods and phrases
+dictionary_writing  dictionaries as CSV or patterns
+"""
 
 from engine.export.choice import (
     DICTIONARY,

@@ -1,4 +1,13 @@
-"""Files on disk: decoding bytes, archives, CSV, JSON, and writing whole files or nothing."""
+"""Files on disk: from bytes to text, rows and records, and writing files whole or not at all.
+
+sources       a file to read, in memory or on disk; refuses large and binary ones
+archives      zip archives, checked before they are unpacked
+decoding      bytes into text: finds the encoding, names what does not fit
+text_files    the text of a file, by lines or at once
+delimited     CSV and TSV into rows with line numbers
+json_records  JSON and JSON lines into records with line numbers
+writing       all of a new file, or the old one
+"""
 
 from engine.files.archives import packed_members, unzip, unzip_to
 from engine.files.decoding import Decoded, decode

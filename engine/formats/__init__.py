@@ -1,4 +1,15 @@
-"""Read a corpus from files and write it back: one small module per format."""
+"""Read a corpus from files and write it back: one small module per format.
+
+contract, drafts           what a format offers; documents before they are built
+ids, tagging, json_spans, text_table   what several formats share
+plain_text, benchmark, conll, tokens_csv, entities_csv, json_text, brat, pubtator,
+doccano, label_studio, prodigy, spacy_jsonl   the formats
+catalog, detection         every format by name; which one a file has
+pairing, reading           .txt with .ann; files of any format into one corpus
+streaming                  documents one after another, for a corpus of any size
+alignment                  annotations of one file on the documents of another
+writing                    a corpus into a file
+"""
 
 from engine.formats.alignment import Aligned, align, gold_of
 from engine.formats.benchmark import Columns, read_columns

@@ -1,6 +1,16 @@
 """Jobs: training and prediction in processes of their own. Start, watch, stop and resume them.
 
-Free of torch; `jobs.worker` is what the process of a job runs.
+Free of torch, but for the worker.
+
+    requests   what a job is to do
+    plan       the time and the room on the disk that it needs
+    lifecycle  start, cancel, resume, delete
+    process    its process, apart from ours
+    rows       its row in the database
+    watch      jobs that died or do not stop
+    worker     what its process runs
+    reports    what its process writes: progress, results, a heartbeat
+    results    what it has stored so far
 """
 
 from engine.jobs.lifecycle import (

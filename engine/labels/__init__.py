@@ -1,4 +1,15 @@
-"""Distant labels: match dictionary phrases in text, settle conflicts, and measure coverage."""
+"""Distant labels: match dictionary phrases in text, settle conflicts, and measure coverage.
+
+matching       every occurrence of a phrase in a sentence
+resolution     which of them count, and why the others do not
+distant        one class per token, and every match behind it
+relabeling     the labels after a phrase was muted, without matching again
+corrections    the labels after a person's decisions
+coverage       how much of the text is labeled
+changes        what differs between two sets of labels
+phrase_tables  how often each phrase matches
+candidates     frequent names that nothing matches
+"""
 
 from engine.labels.candidates import looks_like_a_name, missing_candidates
 from engine.labels.changes import Changes, change_examples, label_changes

@@ -1,6 +1,14 @@
 """How a tagger learns: risks, the training loop, the confidence step, and decoding.
 
 Needs torch.
+
+    training_data  documents, dictionaries and decisions into sentences and labels
+    risk, autoner  what training minimizes: the paper's risks, and AutoNER's
+    training       the loop over epochs, which can be resumed
+    confidence     how likely each token is part of an entity (lambda)
+    progress       how far a run is, and how long it will take
+    assembly       the pieces of a run put together
+    decoding       probabilities into scored spans
 """
 
 from engine.learning.assembly import (

@@ -1,6 +1,14 @@
 """What a tagger sees and what it is: inputs, pretrained encoders, and the networks.
 
 Needs torch.
+
+    device                              processor or GPU, threads, memory
+    vectors, vector_files               pretrained word vectors, and their files
+    word_shapes, lexicon                casing and characters; bits of dictionary phrases
+    encoders, subwords                  Hugging Face encoders; windows of sub-words
+    pretrained, frozen                  the pretrained parts; a text's context, kept on disk
+    features, batches                   all inputs of a tagger, and cutting them into batches
+    recurrence, tagger, transformer     the LSTM, the BiLSTM tagger, the transformer tagger
 """
 
 from engine.network.batches import (

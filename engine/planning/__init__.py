@@ -1,4 +1,10 @@
-"""What is decided before learning: the methods, the class priors, and a forecast of the work."""
+"""What is decided before learning: the methods, the class priors, and a forecast of the work.
+
+methods    one record per method: title, stages, taggers, epochs
+tice       the share of a type's tokens that the dictionary labels
+priors     the share of all tokens that each type has
+preflight  checks of labels and priors, and the work of a training
+"""
 
 from engine.planning.methods import CONFIDENCE, METHODS, TRAINING, Method, title_of
 from engine.planning.preflight import (

@@ -1,4 +1,14 @@
-"""Projects on disk: one folder each, with a SQLite file, the uploaded files and the runs."""
+"""Projects on disk: one folder each, with a SQLite file, the uploaded files and the runs.
+
+workspace                      all projects of the data folder
+project                        one project; everything below through one class
+connection, migrations, store  the database: opened, brought up to date, read and changed
+files, texts, gold             the uploaded files, the corpus and the gold in them
+versions                       every version of the dictionaries
+labels, caches                 distant labels and read text, kept beside the project
+job_states                     the states of jobs
+archive                        a project as a zip
+"""
 
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
 from engine.projects.job_states import ACTIVE

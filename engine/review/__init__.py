@@ -1,4 +1,12 @@
-"""What people decide: queues of items to review, decisions, and new dictionary phrases."""
+"""What people decide: queues of items to review, decisions, and new dictionary phrases.
+
+items       what several methods find, as items to decide on
+queues      the orders of a review
+decisions   what was decided; rows are only added
+progress    which items are left
+merged      decisions, predictions and dictionary matches as one set
+enrichment  found phrases that the dictionaries lack
+"""
 
 from engine.review.decisions import (
     KINDS,

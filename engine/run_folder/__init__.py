@@ -1,4 +1,8 @@
-"""The folder of a trained run, without torch: file names, the run card, the predictions."""
+"""The folder of a trained run, without torch.
+
+card         the names of its files, its checkpoints, and its card (run.json)
+predictions  what the run predicts, as a Parquet file
+"""
 
 from engine.run_folder.card import (
     CONFIDENCE,

@@ -1,6 +1,14 @@
 """How right labels and predictions are: against gold, a judged sample, or each other.
 
 Gold enters the engine here, and nowhere before.
+
+    metrics            precision, recall, F1 and kinds of errors
+    checking, judged   precision from a sample that a person judged, without gold
+    marks, pool        entities as columns; which method marks which place
+    agreement          where entity sets agree and where they do not
+    bootstrap          confidence intervals
+    seen               recall on entities in the dictionaries, and on the others
+    calibration, confidence_scores   how reliable scores and confidences are
 """
 
 from engine.scoring.agreement import (

@@ -1,4 +1,10 @@
-"""The machine: timestamps, processes, the garbage collector, and notes on standard error."""
+"""The machine: moments, processes, the garbage collector, and notes on standard error.
+
+moments    moments as text, for storage
+processes  which process is which, whether it runs, and ending it with its parent
+notes      lines on standard error, beside the results
+garbage    a pause of Python's garbage collector
+"""
 
 from engine.system.garbage import without_collection
 from engine.system.moments import moment, now, seconds_since

@@ -1,4 +1,9 @@
-"""Documents, sentences, tokens and the spans that mark them; raw text is split here."""
+"""Documents, sentences, tokens and the spans that mark them; raw text is split here.
+
+model         documents, sentences, spans, entities, corpora, and InputError
+tokenization  raw text into sentences and tokens, with offsets
+figures       counts of documents, sentences and tokens, for tables and charts
+"""
 
 from engine.text.figures import (
     TextFigures,
