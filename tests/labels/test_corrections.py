@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 
 from engine.dictionaries.model import Dictionary, Phrase
 from engine.experiment import predict, run
 from engine.labels.corrections import correct_labels
 from engine.labels.distant import label
-from engine.learning.risk import mpn_risk, with_known_negatives
 from engine.learning.training_data import make_training_data
 from engine.planning.priors import given_priors
 from engine.runs.saved import data_fingerprint
@@ -98,18 +96,6 @@ def test_decisions_change_what_a_run_is_known_by(documents):
     decided = make_training_data(documents, [DICTIONARY], labels, "balanced", rejected=severe)
     assert (plain.labels == decided.labels).all()  # "severe" had no label before either
     assert data_fingerprint(plain) != data_fingerprint(decided)
-
-
-def test_a_known_negative_adds_its_weighted_loss():
-    probs = torch.tensor([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]], dtype=torch.float64)
-    labels = torch.tensor([1, 0, 0])
-    priors = torch.tensor([0.8, 0.2], dtype=torch.float64)
-    risk = mpn_risk(probs, labels, priors, entity_weight=5.0)
-    is_negative = torch.tensor([False, True, False])
-    found = with_known_negatives(risk, probs, labels, is_negative, weight=3.0, loss="mae")
-    extra = 3.0 * (2 * (1 - 0.5) / 2) / 2  # the loss of one token, over two unlabeled ones
-    assert float(found.objective - risk.objective) == pytest.approx(extra)
-    assert float(found.positive) == pytest.approx(float(risk.positive))
 
 
 @pytest.mark.parametrize("method", ["mpn", "mpu", "conf_mpu"])

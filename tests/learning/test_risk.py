@@ -5,7 +5,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.learning.risk import conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk, token_losses
+from engine.learning.risk import (
+    conf_mpu_risk,
+    mpn_risk,
+    mpu_risk,
+    supervised_risk,
+    token_losses,
+    with_known_negatives,
+)
 
 TAU = 0.5
 
@@ -215,3 +222,15 @@ def test_supervised_risk_is_the_mean_cross_entropy():
 def test_unknown_loss_is_refused():
     with pytest.raises(ValueError, match="loss must be one of"):
         token_losses(torch.ones(1, 2), 0, "hinge")
+
+
+def test_a_known_negative_adds_its_weighted_loss():
+    probs = torch.tensor([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]], dtype=torch.float64)
+    labels = torch.tensor([1, 0, 0])
+    priors = torch.tensor([0.8, 0.2], dtype=torch.float64)
+    risk = mpn_risk(probs, labels, priors, entity_weight=5.0)
+    is_negative = torch.tensor([False, True, False])
+    corrected = with_known_negatives(risk, probs, labels, is_negative, weight=3.0, loss="mae")
+    extra = 3.0 * (2 * (1 - 0.5) / 2) / 2  # the loss of one token, over two unlabeled ones
+    assert float(corrected.objective - risk.objective) == pytest.approx(extra)
+    assert float(corrected.positive) == pytest.approx(float(risk.positive))
