@@ -1,1 +1,1 @@
-"""What several tests share: small projects, corpora, pages of the app, ways to wait."""
+"""What several tests share: small projects, corpora, pages of the app, and waiting."""

@@ -10,7 +10,7 @@ from engine.files.sources import SourceFile
 
 
 def zipped(members, name="texts.zip"):
-    """Make an archive from contents by name; from pairs, if a name is to come twice."""
+    """Make an archive from contents by name; from pairs, to use a name twice."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, content in members.items() if isinstance(members, dict) else members:
@@ -19,7 +19,7 @@ def zipped(members, name="texts.zip"):
 
 
 def patched(data, *, central, local, value, layout):
-    """Overwrite one field of the only member's two headers."""
+    """Overwrite one field in both headers of an archive's only member."""
     changed = bytearray(data)
     struct.pack_into(layout, changed, data.index(b"PK\x03\x04") + local, value)
     struct.pack_into(layout, changed, data.rindex(b"PK\x01\x02") + central, value)

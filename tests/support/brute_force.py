@@ -15,7 +15,7 @@ def folded(tokens, options):
 
 
 def stands_at(phrase, phrase_tokens, tokens, options):
-    """Whether the phrase is exactly these tokens, hyphens inside them apart."""
+    """Return whether these tokens are the phrase; hyphens inside a token may differ."""
     edges = (tokens[0], tokens[-1])
     if not all(fold(token, options) for token in edges):
         return False
@@ -27,7 +27,7 @@ def stands_at(phrase, phrase_tokens, tokens, options):
 
 
 def all_matches(tokens, phrases, options):
-    """Every (start, end, type) at which some (phrase, tokens, type) stands."""
+    """Return (start, end, type) of every occurrence of the phrases (phrase, tokens, type)."""
     return {
         (start, end, entity_type)
         for start in range(len(tokens))
@@ -38,7 +38,7 @@ def all_matches(tokens, phrases, options):
 
 
 def kept_matches(tokens, phrases, options, priority=lambda entity_type: 0):
-    """The matches that count, and the losers between types."""
+    """Return the matches that count, and those that lost to another type."""
     matches = all_matches(tokens, phrases, options)
     taken = []
     for entity_type in sorted({match[2] for match in matches}):

@@ -35,7 +35,7 @@ class SlicedText(str):
 
 
 class Memory:
-    """What was taken at most, in bytes; known when the block has ended."""
+    """The most that a block took, in bytes; known when it has ended."""
 
     peak = 0
 

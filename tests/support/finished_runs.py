@@ -91,7 +91,7 @@ def make_card(run_id: str, method: str) -> Card:
 
 
 def end_job(project: Project, job: Job, state: str = "done", message: str = "") -> Job:
-    """Write that a job has ended."""
+    """Mark a job as ended."""
     with writing(project.folder) as db:
         db.execute(
             "UPDATE jobs SET state = ?, stage = 'done', share = 1, message = ?, started_at = ?, "

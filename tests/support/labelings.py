@@ -1,4 +1,4 @@
-"""Any dictionaries and texts, and whether two labelings are the same."""
+"""Generate dictionaries and texts with hypothesis, and compare distant labels."""
 
 import numpy as np
 import pandas as pd

@@ -22,7 +22,7 @@ def open_page(name: str, project_id: str = "", **query: str) -> AppTest:
 
 
 def checked(page):
-    """Return the page, on which nothing went wrong."""
+    """Return the page after checking that it shows no error."""
     assert not page.exception and not page.error, [error.value for error in page.error]
     return page
 

@@ -1,4 +1,4 @@
-"""A corpus whose truth is known because it was planted, and settings that learn it fast."""
+"""A generated corpus whose true entities are known, and settings that learn it fast."""
 
 import numpy as np
 
