@@ -38,6 +38,7 @@ from engine.projects.versions import DictionaryVersion
 from engine.review import (
     Decision,
     Review,
+    add_phrases,
     append_decision,
     append_undo,
     append_undos,
@@ -217,6 +218,15 @@ class Project:
         version = self.dictionary_version()
         changed = unmute_phrases(self.dictionaries_at(version), rows)
         return self.save_dictionaries(changed, f"Unmuted {_listed(rows)}", based_on=version)
+
+    def add_phrases(self, chosen: Sequence[tuple[str, str]]) -> tuple[int, int]:
+        """Add (phrase, type) pairs found in review; return the version and how many were new."""
+        version = self.dictionary_version()
+        before = self.dictionaries_at(version)
+        after = add_phrases(before, chosen)
+        count = sum(len(d.phrases) for d in after) - sum(len(d.phrases) for d in before)
+        reason = f"{count:,} {'phrase' if count == 1 else 'phrases'} from review"
+        return self.save_dictionaries(after, reason, based_on=version), count
 
     def relabel_phrases(self, rows: Sequence[PhraseRow], new_type: str) -> int:
         """Move these phrases to another type; return the version, the same one if they had it."""

@@ -98,3 +98,10 @@ def test_a_change_made_elsewhere_is_not_overwritten(project, monkeypatch, change
     monkeypatch.setattr(Project, "dictionary_version", lambda self: 1)
     with pytest.raises(InputError, match="changed elsewhere"):
         change(project)
+
+
+def test_phrases_from_review_are_added_as_one_version_and_counted_once(project):
+    version, count = project.add_phrases([("chill", "Disease"), ("fever", "Disease")])
+    assert (version, count) == (2, 1)  # fever was there already
+    assert "chill" in {p.text for d in project.dictionaries() for p in d.phrases}
+    assert reason(project) == "1 phrase from review"

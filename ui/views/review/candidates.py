@@ -96,7 +96,7 @@ def show_change(project: Project, chosen: pd.DataFrame) -> None:
         key="review_add_phrases",
     ):
         pairs = list(zip(chosen["phrase"], chosen["entity_type"], strict=True))
-        saved, added = state.add_candidates(project, pairs)
+        saved, added = project.add_phrases(pairs)
         current.say(
             f"{elements.plural(added, 'phrase')} from review: the dictionaries are now at version "
             f"{saved}. Distant labels update at once, the trained methods when you train again."

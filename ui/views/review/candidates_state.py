@@ -1,13 +1,11 @@
 """Dictionary candidates: phrases that a method found and no dictionary holds."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 import streamlit as st
 
 from engine.jobs import Job
 from engine.projects import Project
-from engine.review import add_phrases, dictionary_candidates
+from engine.review import dictionary_candidates
 from ui.state import findings
 
 _KEPT = 4
@@ -19,17 +17,6 @@ def candidates(project: Project, job: Job, method: str) -> pd.DataFrame:
     last = max((decision.id for decision in taken), default=0)
     key = (project.id, project.labels_key(), job.id, job.attempt, method, len(taken), last)
     return _candidates(key, project, job, method)
-
-
-def add_candidates(project: Project, chosen: Sequence[tuple[str, str]]) -> tuple[int, int]:
-    """Add (phrase, type) pairs to the dictionaries; return the new version and the number added."""
-    version = project.dictionary_version()
-    before = project.dictionaries()
-    after = add_phrases(before, chosen)
-    count = sum(len(d.phrases) for d in after) - sum(len(d.phrases) for d in before)
-    noun = "phrase" if count == 1 else "phrases"
-    reason = f"{count:,} {noun} from review"
-    return project.save_dictionaries(after, reason, based_on=version), count
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Looking for new phrases")
