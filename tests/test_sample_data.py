@@ -106,14 +106,14 @@ def test_readme_figures_are_those_of_the_files():
     noisy += [("alcohol", name) for name in TYPES]
     muted = scores_of([mute(dictionary, noisy) for dictionary in DICTIONARIES])
     for promise in (
-        f"{len(DOCUMENTS)} short documents, {len(SENTENCES):,} sentences",
+        f"{len(DOCUMENTS)} short documents with {len(SENTENCES):,} sentences",
         f"{len(TRAIN)} documents to label",
         f"{len(SCORE)} documents kept apart",
         f"{mentions['Chemical']:,} Chemical, {mentions['Disease']:,} Disease",
         f"{chemicals} and {diseases} phrases",
         f"finds {scores.recall:.0%} of the mentions".replace("%", " %"),
         f"with {100 * scores.precision:.1f} % precision",
-        f"and {100 * muted.precision:.1f} % once",
+        f"with {100 * muted.precision:.1f} % once",
     ):
         assert promise in readme
 

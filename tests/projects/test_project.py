@@ -440,7 +440,7 @@ def start(script, project, *arguments):
     """Run Python in a process of its own, on the project."""
     lines = [
         "import os, signal, sys",
-        "from engine.files.sources import SourceFile"
+        "from engine.files.sources import SourceFile",
         "from engine.projects import files, store, texts",
         "from engine.projects.workspace import open_project",
         "project = open_project(sys.argv[1])",
