@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine import jobs
-from engine.experiment import predict_documents
+from engine.experiment import predict
 from engine.files.sources import SourceFile
 from engine.formats.catalog import FORMATS
 from engine.jobs.worker.process import do_job
@@ -195,7 +195,7 @@ def test_runs_of_version_1_predict_what_they_predicted(folder, method):
     train = job_of(project, "train")
     trained = load_run(jobs.run_folder(train, method))
     documents = project.corpus().documents
-    found = predict_documents(trained, documents, train.id)
+    found = predict(trained, documents, train.id)
     kept = jobs.results(project, train.id).entities[method]
     places = {(id, e.start, e.end, e.entity_type) for id, es in found.items() for e in es}
     assert places == {(id, e.start, e.end, e.entity_type) for id, es in kept.items() for e in es}
@@ -210,7 +210,7 @@ def test_a_run_of_the_command_line_predicts_what_it_predicted(tmp_path, folder):
     data = (run / "predictions.csv").read_bytes()
     kept = FORMATS["entities"].read(SourceFile("p.csv", data), ReadOptions()).entities
     assert read_card(run).method == "conf_mpu"
-    found = predict_documents(load_run(run), open_project(ID).corpus().documents, run.name)
+    found = predict(load_run(run), open_project(ID).corpus().documents, run.name)
     places = {(id, e.start, e.end, e.entity_type) for id, es in found.items() for e in es}
     assert places == {(id, e.start, e.end, e.entity_type) for id, es in kept.items() for e in es}
 
