@@ -30,6 +30,8 @@ from typing import Any, NamedTuple
 from bench import environment
 from engine.formats import FORMATS
 
+# Pages run here without `streamlit run`, which would read ui/.streamlit/config.toml.
+os.environ["STREAMLIT_SERVER_FILE_WATCHER_TYPE"] = "none"
 APP = environment.ROOT / "ui" / "app.py"
 CLICK_GOAL, PAGE_GOAL = 300, 2_000  # milliseconds
 REPEATS = 5
