@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from engine.cli.arguments import Subparsers
 
 
+_FOR_LEARNING = ("torch", "transformers", "safetensors")  # what labeling alone does without
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code: 0, 2 for a fault in the input, 130 after Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
@@ -47,6 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.run(options)
     except InputError as error:
         print(f"glossa {options.command}: {_sentence(error, options)}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if error.name not in _FOR_LEARNING:
+            raise
+        print(
+            f"glossa {options.command}: {error.name} is not installed, and learning needs it. "
+            'Run: pip install "glossa[train]"',
+            file=sys.stderr,
+        )
         return 2
     except KeyboardInterrupt:
         print(f"glossa {options.command}: stopped; nothing was written.", file=sys.stderr)

@@ -733,3 +733,15 @@ def test_tables_that_cannot_be_printed_are_an_error(capsys, folder, monkeypatch)
         code = main(["score", "--gold", "gold.csv", "--predicted", "gold.csv"])
     message = "glossa score: the result cannot be printed: No space left on device."
     assert (code, capsys.readouterr().err.splitlines()[-1]) == (2, message)
+
+
+def test_learning_without_torch_says_what_to_install(capsys, monkeypatch):
+    def without_torch(options):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr("engine.cli.command_line.doctor_command", without_torch)
+    assert main(["doctor"]) == 2
+    assert capsys.readouterr().err == (
+        "glossa doctor: torch is not installed, and learning needs it. "
+        'Run: pip install "glossa[train]"\n'
+    )
