@@ -31,6 +31,7 @@ from engine.labels.distant import (
     conflicts,
     dictionary_entities,
     label,
+    match_options,
     paint,
 )
 from engine.labels.matching import Matcher
@@ -63,6 +64,7 @@ __all__ = [
     "labels_after_muting",
     "length_table",
     "looks_like_a_name",
+    "match_options",
     "matches_per_sentence",
     "measure_coverage",
     "missing_candidates",

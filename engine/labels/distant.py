@@ -14,7 +14,7 @@ from engine.dictionaries import Dictionary
 from engine.labels.matching import Matcher
 from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Match, Resolver
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
-from engine.text import Document, Entity, Sentence, Span
+from engine.text import Document, Entity, InputError, Sentence, Span
 
 MATCH_COLUMNS = ("sentence", "start", "end", "type", "phrase", "outcome", "winner")
 ALSO_COLUMNS = ("match", "phrase")
@@ -58,6 +58,16 @@ class DistantLabels:
         return spans
 
 
+def match_options(match: MatchOptions | str) -> MatchOptions:
+    """Return the options of a match preset, or the options given; InputError for another name."""
+    if not isinstance(match, str):
+        return match
+    if match not in MATCH_PRESETS:
+        names = ", ".join(MATCH_PRESETS)
+        raise InputError(f'"{match}" is not a match preset; choose one of {names}')
+    return MATCH_PRESETS[match]
+
+
 def label(
     documents: Sequence[Document],
     dictionaries: Sequence[Dictionary],
@@ -71,7 +81,7 @@ def label(
     `on_progress` is called with the number of sentences done since the last call. More than one
     worker forks this process, which is safe only while it has no other threads.
     """
-    default = MATCH_PRESETS[options] if isinstance(options, str) else options
+    default = match_options(options)
     # Phrase ids follow the dictionaries, so they are the same in every matcher.
     resolvers = {
         given: Resolver(Matcher(dictionaries, default, tokens_given=given), dictionaries)

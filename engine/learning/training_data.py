@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.dictionaries import Dictionary
-from engine.labels import DistantLabels, correct_labels
+from engine.labels import DistantLabels, correct_labels, match_options
 from engine.network import Lexicon, count_cut_tokens, cut_notes
 from engine.planning import check_labels, check_priors, label_warnings
-from engine.settings import MATCH_PRESETS, Settings
+from engine.settings import Settings
 from engine.text import Document, EntitiesByDocument, classes_from_spans, spans_from_entities
 
 _TOKENS_AT_ONCE = 200_000  # in a group of documents
@@ -44,7 +44,7 @@ def make_training_data(
     What a person accepted or rejected overrides the dictionaries.
     """
     are_given = {document.tokens_given for document in documents} == {True}
-    lexicon = Lexicon(tuple(dictionaries), MATCH_PRESETS[preset], labels.types, are_given)
+    lexicon = Lexicon(tuple(dictionaries), match_options(preset), labels.types, are_given)
     sentences = tokens_of(documents)
     if not accepted and not rejected:
         return TrainingData(sentences, labels.labels, labels.types, lexicon)
