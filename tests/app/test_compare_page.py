@@ -126,6 +126,18 @@ def test_scores_are_those_of_the_gold_and_the_best_is_bold(gold_project):
     assert row(page, "MPU", "Chemical")[0] == "–"  # it finds none
 
 
+def test_a_method_that_learned_from_gold_is_never_the_best(gold_project):
+    everything = [("gout", "Disease", 0.9), ("chronic kidney disease", "Disease", 0.9)]
+    everything.append(("Lead", "Chemical", 0.9))
+    finish_run(gold_project, {**FOUND, "supervised": everything})
+    page = show(gold_project)
+    shares = row(page, "Supervised (on gold)")[:3]
+    assert all(share.startswith("100.0 ") for share in shares)
+    assert row(page, "Conf-MPU")[1].startswith("<b>66.7</b> ")
+    assert row(page, "Dictionary")[0].startswith("<b>100.0</b> ")
+    assert "A method that learned from the gold is never the best." in captions(page)
+
+
 def test_scores_tell_how_intervals_are_made(gold_project):
     assert "from 1,000 random resamples of the 3 sentences" in captions(show(gold_project))
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from engine.formats import Aligned
 from engine.jobs import Job
+from engine.planning import METHODS
 from engine.projects import Project
 from engine.scoring import Marks, Pool, on_tokens, pool_entities
 from engine.text import EntitiesByDocument
@@ -127,6 +128,15 @@ class Comparison:
     @property
     def trained(self) -> tuple[str, ...]:
         return tuple(choice.name for choice in self.chosen if choice.job is not None)
+
+    @property
+    def references(self) -> frozenset[str]:
+        """The sets that learned from the gold they are scored with: not rivals of the others."""
+        return frozenset(
+            choice.name
+            for choice in self.chosen
+            if choice.method in METHODS and METHODS[choice.method].needs_gold
+        )
 
     @property
     def voices(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Draw tables that compare methods as escaped HTML, with the best of each column in bold."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -104,11 +104,15 @@ def _best(rows: Sequence[Sequence[Cell]]) -> list[float | None]:
 
 
 def scores_html(
-    table: pd.DataFrame, mean_scores: Mapping[tuple[str, str], float], colors: Mapping[str, str]
+    table: pd.DataFrame,
+    mean_scores: Mapping[tuple[str, str], float],
+    colors: Mapping[str, str],
+    references: Collection[str] = (),
 ) -> str:
     """Return precision, recall and F1 of each method, one group per type.
 
     table: the result of `engine.scoring.bootstrap.score_table`.  mean_scores: by method and type.
+    references: methods that learned from the gold, which are never the best.
     """
     groups = []
     for entity_type in dict.fromkeys(table["entity_type"]):
@@ -119,6 +123,8 @@ def scores_html(
                 share(row[measure], row[f"{measure}_low"], row[f"{measure}_high"])
                 for measure in ("precision", "recall", "f1")
             ]
+            if name in references:
+                shares = [cell._replace(worth=None) for cell in shares]
             # The mean over types has no counts.
             has_counts = row["predicted"] or row["gold"]
             counted = [

@@ -85,8 +85,11 @@ def show_types(table: pd.DataFrame, comparison: state.Comparison) -> None:
     if len(comparison.pool.types) < 2:
         ordered = ordered[ordered["entity_type"] == ALL_TYPES]
     st.html(score_table.STYLE)
-    st.html(score_table.scores_html(ordered, mean_scores(comparison), comparison.colors))
-    st.caption("The best value of each group is bold. Ranges are 95 % intervals.")
+    references = comparison.references
+    means = mean_scores(comparison)
+    st.html(score_table.scores_html(ordered, means, comparison.colors, references))
+    left_out = " A method that learned from the gold is never the best." if references else ""
+    st.caption(f"The best value of each group is bold.{left_out} Ranges are 95 % intervals.")
     st.download_button(
         "Download scores (CSV)",
         data=lambda: ordered.to_csv(index=False).encode(),
