@@ -173,13 +173,21 @@ class Project:
             return versions.content_of(db, version).key
 
     def save_dictionaries(
-        self, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None = None
+        self,
+        dictionaries: Sequence[Dictionary],
+        reason: str,
+        based_on: int | None = None,
+        match_preset: str | None = None,
     ) -> int:
         """Store all dictionaries as a new version and return its number; an equal set adds none.
 
-        `based_on` is the version that was changed: InputError when there is a newer one.
+        `based_on` is the version that was changed: InputError when there is a newer one. With
+        `match_preset`, how freely phrases match is changed in the same transaction.
         """
-        return versions.save(self.folder, dictionaries, reason, based_on)
+        choices = {}
+        if match_preset is not None:
+            choices[_MATCH_PRESET] = _checked_preset(match_preset)
+        return versions.save(self.folder, dictionaries, reason, based_on, choices)
 
     def add_dictionaries(
         self,
@@ -257,9 +265,7 @@ class Project:
 
     def set_match_preset(self, name: str) -> None:
         """Choose how freely phrases match."""
-        if name not in MATCH_PRESETS:
-            raise ValueError(f"match preset must be one of {list(MATCH_PRESETS)}, got {name!r}")
-        self.set_choice(_MATCH_PRESET, name)
+        self.set_choice(_MATCH_PRESET, _checked_preset(name))
 
     def labels_key(self, version: int | None = None, preset: str | None = None) -> str:
         """Return a hash of all that decides distant labels: text, dictionaries, preset.
@@ -353,6 +359,12 @@ def _listed(rows: Sequence[PhraseRow]) -> str:
 def _match_preset(db: sqlite3.Connection) -> str:
     preset = store.choice(db, _MATCH_PRESET)
     return preset if preset in MATCH_PRESETS else DEFAULT_MATCH_PRESET
+
+
+def _checked_preset(name: str) -> str:
+    if name not in MATCH_PRESETS:
+        raise ValueError(f"match preset must be one of {list(MATCH_PRESETS)}, got {name!r}")
+    return name
 
 
 def _sizes(folder: Path) -> Iterator[int]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -86,13 +86,18 @@ def load(folder: Path, version: int) -> list[Dictionary]:
 
 
 def save(
-    folder: Path, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None = None
+    folder: Path,
+    dictionaries: Sequence[Dictionary],
+    reason: str,
+    based_on: int | None = None,
+    choices: Mapping[str, Any] | None = None,
 ) -> int:
     """Store the whole set as a new version and return its number; an equal set keeps the number.
 
-    Raises InputError if `based_on` is no longer the latest version.
+    `choices` of the project are stored in the same transaction. Raises InputError if `based_on` is
+    no longer the latest version.
     """
-    version = _save(folder, dictionaries, reason, based_on)
+    version = _save(folder, dictionaries, reason, based_on, choices)
     if version is None:
         raise InputError(
             f"the dictionaries were changed elsewhere since version {based_on}, which this change "
@@ -119,7 +124,11 @@ def add(folder: Path, new: Sequence[Dictionary], *, is_replacing: bool = False) 
 
 
 def _save(
-    folder: Path, dictionaries: Sequence[Dictionary], reason: str, based_on: int | None
+    folder: Path,
+    dictionaries: Sequence[Dictionary],
+    reason: str,
+    based_on: int | None,
+    choices: Mapping[str, Any] | None = None,
 ) -> int | None:
     data, key = _packed(dictionaries), fingerprint(dictionaries)
     content = hashlib.sha256(data).hexdigest()
@@ -128,6 +137,8 @@ def _save(
         last = latest(db)
         if based_on not in (None, last.version):
             return None
+        for name, value in (choices or {}).items():
+            store.set_choice(db, name, value)
         if last.version and last.sha256 == content:
             return last.version
         version = last.version + 1

@@ -2,6 +2,7 @@ import pytest
 
 from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
+from engine.text.model import InputError
 from tests.support.pages import checked, figures, open_page, plain, press, table, upload
 from ui.views.dictionaries import changes as dictionary_changes
 
@@ -162,6 +163,22 @@ def test_turning_a_dictionary_off_is_previewed_and_applied(filled):
     assert filled.dictionary_history()[0].reason == (
         "Disease.txt turned off; Chemical.txt: priority 5; Chemical.txt: matching strict"
     )
+
+
+def test_a_change_that_fails_halfway_is_not_applied_at_all(filled, monkeypatch):
+    page = show(filled)
+    page.session_state[f"dictionaries_grid_{filled.labels_key()}"] = {
+        "edited_rows": {0: {"is_enabled": False}}
+    }
+    page = ask(page, filled, "strict")
+
+    def fail(*arguments):
+        raise InputError("there is no room left on the disk")
+
+    monkeypatch.setattr("engine.projects.store.set_choice", fail)
+    press(page, "Apply")
+    assert (filled.dictionary_version(), filled.match_preset()) == (1, "balanced")
+    assert all(dictionary.is_enabled for dictionary in filled.dictionaries())
 
 
 def test_nothing_to_change_is_said(filled):

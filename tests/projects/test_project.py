@@ -426,6 +426,40 @@ def test_the_match_preset_is_remembered(project):
         project.set_match_preset("wild")
 
 
+def test_dictionaries_and_match_preset_are_saved_together(project):
+    project.add_dictionaries([DISEASES])
+    assert project.save_dictionaries([], "Cleared", match_preset="loose") == 2
+    assert project.match_preset() == "loose"
+    assert project.save_dictionaries([], "Only the preset", match_preset="strict") == 2
+    assert project.match_preset() == "strict"
+
+
+@pytest.mark.parametrize("step", ["set_choice", "touch"])
+def test_a_failure_leaves_dictionaries_and_match_preset_as_they_were(project, monkeypatch, step):
+    project.add_dictionaries([DISEASES])
+    before = project.dictionaries()
+
+    def fail(*arguments):
+        raise OSError("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"engine.projects.store.{step}", fail)
+        with pytest.raises(OSError, match="no room"):
+            project.save_dictionaries([], "Cleared", match_preset="loose")
+    assert (project.dictionary_version(), project.dictionaries()) == (1, before)
+    assert project.match_preset() == "balanced"
+
+
+@pytest.mark.parametrize(
+    "change", [{"match_preset": "wild"}, {"match_preset": "loose", "based_on": 7}]
+)
+def test_a_refused_change_leaves_dictionaries_and_match_preset_as_they_were(project, change):
+    project.add_dictionaries([DISEASES])
+    with pytest.raises((ValueError, InputError)):
+        project.save_dictionaries([], "Cleared", **change)
+    assert (project.dictionary_version(), project.match_preset()) == (1, "balanced")
+
+
 @pytest.mark.parametrize("value", [None, 0, "x", [1, {"a": None}], {"ü": [True, 1.5]}])
 def test_choices_are_any_json(project, value):
     assert project.choice("colour", "none") == "none"

@@ -220,8 +220,9 @@ def colors_of(project: Project, table: pd.DataFrame) -> dict[str, str]:
 
 def apply(project: Project, draft: state.Draft) -> None:
     """Apply the change."""
-    version = project.save_dictionaries(draft.dictionaries, draft.reason, based_on=draft.version)
-    project.set_match_preset(draft.preset)
+    version = project.save_dictionaries(
+        draft.dictionaries, draft.reason, based_on=draft.version, match_preset=draft.preset
+    )
     state.drop_draft()
     current.say(f"{draft.reason}. The dictionaries are at version {version}.")
     st.rerun()
