@@ -51,8 +51,8 @@ def commands(name):
 
 def blocks(name, language):
     pattern = rf"^( *)```{language}\n(.*?)^\1```$"
-    found = re.findall(pattern, read(name), flags=re.MULTILINE | re.DOTALL)
-    return [textwrap.dedent(block) for _, block in found]
+    fenced = re.findall(pattern, read(name), flags=re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(block) for _, block in fenced]
 
 
 def table(name, first_heading):

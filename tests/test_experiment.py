@@ -172,9 +172,9 @@ def test_predict_gives_every_document_its_entities(planted, supervised):
         make_tokenized_document("empty", []),
         make_tokenized_document("d1", [f"signs of {name} were seen after surgery".split()]),
     ]
-    found = predict(supervised, documents, "run 7")
-    assert found["empty"] == ()
-    ((entity,)) = found["d1"]
+    entities = predict(supervised, documents, "run 7")
+    assert entities["empty"] == ()
+    ((entity,)) = entities["d1"]
     assert (entity.start, entity.end) == (9, 9 + len(name))
     assert (entity.entity_type, entity.method, entity.run_id) == ("Disease", "supervised", "run 7")
 

@@ -38,8 +38,8 @@ LABELS = label(DOCUMENTS, DICTIONARIES, "balanced")
 
 def scores_of(dictionaries):
     labels = label(DOCUMENTS, dictionaries, "balanced")
-    found = evaluate_documents(DOCUMENTS, GOLD, dictionary_entities(labels, DOCUMENTS))
-    return found.overall
+    evaluation = evaluate_documents(DOCUMENTS, GOLD, dictionary_entities(labels, DOCUMENTS))
+    return evaluation.overall
 
 
 def test_sample_has_about_100_documents_and_900_sentences():
@@ -77,7 +77,7 @@ def test_gold_surfaces_equal_the_text_at_their_offsets():
 
 def test_gold_lies_on_whole_tokens_without_any_change():
     notes = {d.id: spans_from_entities(d, GOLD[d.id]).notes for d in DOCUMENTS}
-    assert {id: of for id, of in notes.items() if of} == {}
+    assert {id: lines for id, lines in notes.items() if lines} == {}
 
 
 @pytest.mark.parametrize("documents", [TRAIN, SCORE], ids=["train", "score"])
@@ -99,7 +99,7 @@ def test_muting_a_noisy_phrase_raises_precision(phrase):
 
 def test_readme_figures_are_those_of_the_files():
     readme = (SAMPLE / "README.md").read_text(encoding="utf-8")
-    mentions = Counter(entity.entity_type for of in GOLD.values() for entity in of)
+    mentions = Counter(entity.entity_type for entities in GOLD.values() for entity in entities)
     chemicals, diseases = (len(dictionary.phrases) for dictionary in DICTIONARIES)
     scores = scores_of(DICTIONARIES)
     noisy = [("lead", "Chemical"), ("cold", "Disease"), ("K", "Chemical")]
@@ -131,7 +131,7 @@ def test_noisy_phrases_with_flags_occur():
 
 def test_a_third_of_the_gold_surfaces_is_not_in_the_dictionary():
     surfaces = {d.text[e.start : e.end].casefold() for d in DOCUMENTS for e in GOLD[d.id]}
-    held = {phrase.text.casefold() for of in DICTIONARIES for phrase in of.phrases}
+    held = {phrase.text.casefold() for dictionary in DICTIONARIES for phrase in dictionary.phrases}
     assert len(surfaces - held) >= 0.3 * len(surfaces)
 
 

@@ -117,10 +117,10 @@ def test_scores_are_those_of_the_gold_and_the_best_is_bold(gold_project):
     page = show(gold_project)
     assert not page.info and not page.warning
     # Conf-MPU: two of three right.  MPU: one of two.  Dictionary: "gout" and "Lead", both right.
-    precision, recall, f1, right, found, in_gold, mean = row(page, "Conf-MPU")
+    precision, recall, f1, right, predicted, in_gold, mean = row(page, "Conf-MPU")
     assert precision.startswith("66.7 ") and recall.startswith("<b>66.7</b> ")
     assert f1.startswith("66.7 ")
-    assert (right, found, in_gold, mean) == ("2", "3", "3", "0.75")
+    assert (right, predicted, in_gold, mean) == ("2", "3", "3", "0.75")
     assert row(page, "Dictionary")[0].startswith("<b>100.0</b> ")
     assert row(page, "Dictionary")[6] == "–"  # matches have no score
     assert row(page, "MPU", "Chemical")[0] == "–"  # it finds none

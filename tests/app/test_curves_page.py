@@ -45,10 +45,10 @@ def curve(project):
     report.claim()
     assert report.begin()
     methods = [(method, seed) for method in REQUEST.methods for seed in REQUEST.seeds]
-    report.cells([cell(50, *of, "done") for of in methods])
-    report.cells([cell(100, *of, "queued") for of in methods[1:]])
+    report.cells([cell(50, *pair, "done") for pair in methods])
+    report.cells([cell(100, *pair, "queued") for pair in methods[1:]])
     report.cells([cell(100, *methods[0], "running")])
-    report.points([point(50, "dictionary", f1=0.3), *(point(50, *of) for of in methods)])
+    report.points([point(50, "dictionary", f1=0.3), *(point(50, *pair) for pair in methods)])
     report.progress(stage="100 % of the dictionary", share=0.5, seconds_left=90)
     return jobs.get_job(project, job.id)
 
@@ -147,7 +147,7 @@ def test_the_command_makes_the_same_curve(project):
 def test_points_are_there_before_the_curve_is_done(project, curve):
     page = show(project)
     assert chart_count(page) == 3
-    said = [of.proto.text.replace("\\", "") for of in page.get("progress")]
+    said = [bar.proto.text.replace("\\", "") for bar in page.get("progress")]
     assert "Training, 100 % of the dictionary, 90 s left" in said
     text = html(page)
     assert text.count("✓ done") == 4 and text.count("▸ training") == 1
@@ -181,11 +181,13 @@ def test_before_the_first_point_the_page_says_so(project):
 
 def test_another_measure_can_be_shown(project, curve):
     page = show(project)
-    measure = next(of for of in page.segmented_control if of.label == "Show")
+    measure = next(control for control in page.segmented_control if control.label == "Show")
     assert measure.options == ["F1", "Precision", "Recall", "Entities", "Coverage"]
     for name in measure.options:
         checked(
-            next(of for of in page.segmented_control if of.label == "Show").set_value(name).run()
+            next(control for control in page.segmented_control if control.label == "Show")
+            .set_value(name)
+            .run()
         )
 
 
@@ -199,7 +201,7 @@ def test_without_gold_there_are_counts_only(project):
     end_job(project, job)
     page = show(project)
     assert page.info[0].value == NO_GOLD
-    measure = next(of for of in page.segmented_control if of.label == "Show")
+    measure = next(control for control in page.segmented_control if control.label == "Show")
     assert measure.options == ["Entities", "Coverage"]
     assert chart_count(page) == 2
 
@@ -233,7 +235,7 @@ def test_an_older_curve_can_be_chosen_and_says_its_version(project, curve):
     end_job(project, jobs.create(project, REQUEST))
     page = show(project)
     assert "Trained with dictionaries" not in texts(page)
-    box = next(of for of in page.selectbox if of.label == "Curve")
+    box = next(choice for choice in page.selectbox if choice.label == "Curve")
     checked(box.set_value(curve.id).run())
     assert "Trained with dictionaries v1" in texts(page)
     assert chart_count(page) == 3
@@ -242,9 +244,9 @@ def test_an_older_curve_can_be_chosen_and_says_its_version(project, curve):
 def test_data_can_be_read_and_downloaded(project, curve):
     end_job(project, curve)
     page = show(project)
-    table = next(of.value for of in page.dataframe if "n_terms" in of.value)
+    table = next(frame.value for frame in page.dataframe if "n_terms" in frame.value)
     assert table["method"].tolist()[:2] == ["Dictionary", "Conf-MPU"]
-    assert [of.key for of in page.get("download_button")] == [
+    assert [button.key for button in page.get("download_button")] == [
         "download_curve_csv",
         "download_curve_html",
     ]

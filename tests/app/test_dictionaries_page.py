@@ -83,7 +83,7 @@ def test_types_can_be_changed_before_saving(project):
     [key] = [editor.key for editor in page.data_editor]
     page.session_state[key] = {"edited_rows": {0: {"type": " Sickness "}}}
     page = checked(press(page, "Save to the project"))
-    assert {of for _, of in held(project)["Disease.txt"]} == {"Sickness"}
+    assert {entity_type for _, entity_type in held(project)["Disease.txt"]} == {"Sickness"}
 
 
 def test_a_type_is_asked_for_when_phrases_have_none(project):
@@ -93,7 +93,7 @@ def test_a_type_is_asked_for_when_phrases_have_none(project):
     [box] = [box for box in page.text_input if box.label == "Type of the phrases without a type"]
     page = checked(press(box.set_value("Chemical").run(), "Save to the project"))
     # The list keeps the type that its name gives.
-    assert {of for _, of in held(project)["Disease.txt"]} == {"Disease"}
+    assert {entity_type for _, entity_type in held(project)["Disease.txt"]} == {"Disease"}
     assert held(project)["mixed.csv"] == [("lead", "Chemical"), ("zinc", "Chemical")]
 
 
@@ -228,7 +228,7 @@ def test_a_dictionary_that_finds_nothing_is_named(project):
 
 def choose(page, *phrases):
     """Select these phrases in the first column of the table."""
-    [shown] = [of for of in page.dataframe if (of.key or "").startswith("phrases_table")]
+    [shown] = [frame for frame in page.dataframe if (frame.key or "").startswith("phrases_table")]
     rows = [i for i, phrase in enumerate(shown.value["phrase"]) if phrase in phrases]
     page.session_state[shown.key] = {"selection": {"rows": rows, "columns": [], "cells": []}}
     return checked(page.run())

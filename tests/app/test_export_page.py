@@ -60,7 +60,7 @@ def decide(project, surface, verdict):
 
 def test_page_says_what_is_missing():
     page = show(create_project("Empty"))
-    assert any("nothing to export yet" in of.value for of in page.html)
+    assert any("nothing to export yet" in element.value for element in page.html)
     assert not page.radio
 
 
@@ -268,7 +268,9 @@ def test_page_works_without_a_run():
 def test_a_file_that_would_be_wrong_is_not_handed_out(project, run, monkeypatch):
     from engine.export.verification import Verification
 
-    monkeypatch.setattr(export, "verify", lambda *of: Verification(0, problem="line 2 is wrong"))
+    monkeypatch.setattr(
+        export, "verify", lambda *arguments: Verification(0, problem="line 2 is wrong")
+    )
     page = open_page("export", project.id).run()
     assert page.error[0].value.replace("\\", "").startswith("This file would be wrong: line 2")
     with pytest.raises(InputError, match="line 2 is wrong"):

@@ -54,10 +54,10 @@ def test_every_tab_is_drawn_and_only_the_open_one(sample, tab):
     page = show(sample, tab)
     drawn = {
         "Text": bool(page.text_input),
-        "Coverage": any("example" in of.value for of in page.dataframe),
-        "Conflicts": any("rule" in of.value for of in page.dataframe),
-        "Precision": any("F1 (%)" in of.value for of in page.dataframe),
-        "Noisy phrases": any("flags" in of.value for of in page.dataframe),
+        "Coverage": any("example" in table.value for table in page.dataframe),
+        "Conflicts": any("rule" in table.value for table in page.dataframe),
+        "Precision": any("F1 (%)" in table.value for table in page.dataframe),
+        "Noisy phrases": any("flags" in table.value for table in page.dataframe),
     }
     assert [name for name, is_drawn in drawn.items() if is_drawn] == [tab]
 
@@ -229,7 +229,7 @@ def test_coverage_tab_lists_what_may_be_missing(sample):
 def test_what_may_be_missing_from_a_large_text_is_looked_for_on_request(sample, monkeypatch):
     monkeypatch.setattr(labels_coverage, "SMALL", 100)
     page = show(sample, "Coverage")
-    assert not any("example" in of.value for of in page.dataframe)
+    assert not any("example" in frame.value for frame in page.dataframe)
     page = open_page("labels", sample.id)
     page.session_state["labels_tab"], page.session_state["labels_missing"] = "Coverage", True
     assert "example" in table(checked(page.run()), "example")

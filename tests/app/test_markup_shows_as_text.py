@@ -87,11 +87,11 @@ def project(monkeypatch):
 @pytest.fixture
 def run(project):
     first = HOSTILE[0]
-    found = {
+    findings = {
         "conf_mpu": [(first, first, 0.6), ("gout", HOSTILE[1], 0.9)],
         "mpu": [("took", HOSTILE[2], 0.7), ("again", HOSTILE[6], 0.8)],
     }
-    return finish_run(project, found)
+    return finish_run(project, findings)
 
 
 @pytest.fixture
@@ -122,13 +122,13 @@ def fields(message, path=""):
         if field.type == field.TYPE_MESSAGE:
             repeated = not hasattr(value, "ListFields")
             if repeated and hasattr(value, "items"):
-                yield from ((name, str(of)) for pair in value.items() for of in pair)
+                yield from ((name, str(text)) for pair in value.items() for text in pair)
                 continue
-            for of in value if repeated else [value]:
-                yield from fields(of, name)
+            for part in value if repeated else [value]:
+                yield from fields(part, name)
         elif field.type == field.TYPE_STRING:
             repeated = not isinstance(value, str)
-            yield from ((name, of) for of in (value if repeated else [value]))
+            yield from ((name, text) for text in (value if repeated else [value]))
 
 
 def elements(block):
@@ -175,7 +175,7 @@ def check_element(kind, proto):
 def check_html(body):
     tags = Tags(body)
     assert tags.names & FOREIGN_TAGS == set(), body[:300]
-    assert [of for of in tags.attributes if is_foreign(of)] == []
+    assert [attribute for attribute in tags.attributes if is_foreign(attribute)] == []
 
 
 def is_foreign(attribute):
@@ -214,9 +214,9 @@ def test_pages_without_a_run_show_markup_as_text(project, name):
 def test_review_shows_markup_as_text_while_deciding_and_editing(project, run):
     page = open_page("review", project.id).run()
     for key in ("review_accept", "review_type_1", "review_edit_button", "review_end_later"):
-        found = [button for button in page.button if button.key == key and not button.disabled]
-        if found:
-            page = found[0].click().run()
+        buttons = [button for button in page.button if button.key == key and not button.disabled]
+        if buttons:
+            page = buttons[0].click().run()
             check(page)
 
 
@@ -248,7 +248,7 @@ def test_report_shows_markup_as_text(project, run):
     page = downloads.report(project, choice, run).decode()
     tags = Tags(page)
     assert tags.names & (FOREIGN_TAGS | {"img", "a"}) == {"meta"}
-    assert [of for of in tags.attributes if is_foreign(of)] == []
+    assert [attribute for attribute in tags.attributes if is_foreign(attribute)] == []
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 

@@ -34,14 +34,14 @@ def ask(page, text=TEXT):
     return page.button(key="predict_start").click().run()
 
 
-def finish(project, found=(("gout", "Disease", 0.9), ("Zofran", "Chemical", 0.4))):
+def finish(project, findings=(("gout", "Disease", 0.9), ("Zofran", "Chemical", 0.4))):
     """Do what the process of the newest prediction would do."""
     job = jobs.list_jobs(project, "predict")[0]
     corpus = jobs.predicted_corpus(project, job.id)
     document = corpus.documents[0]
     entities = tuple(
-        Entity(start, start + len(surface), of, score, "conf_mpu")
-        for surface, of, score in found
+        Entity(start, start + len(surface), entity_type, score, "conf_mpu")
+        for surface, entity_type, score in findings
         for start in [document.text.index(surface)]
     )
     write_predictions(job.folder / PREDICTIONS, {document.id: entities})
@@ -66,11 +66,11 @@ def test_what_was_found_is_marked_counted_and_listed(trained):
     ask(show(trained))
     finish(trained)
     page = show(trained)
-    assert "Conf-MPU found 2 entities" in [of.value for of in page.subheader]
+    assert "Conf-MPU found 2 entities" in [element.value for element in page.subheader]
     assert 'gout<span class="gl-type">Disease</span></mark>' in texts(page)
     assert page.dataframe[0].value["text"].tolist() == ["gout", "Zofran"]
     page = checked(page.slider(key="predict_least_score").set_value(0.5).run())
-    assert "Conf-MPU found 1 entity" in [of.value for of in page.subheader]
+    assert "Conf-MPU found 1 entity" in [element.value for element in page.subheader]
     assert "Zofran<span" not in texts(page)
 
 
@@ -116,7 +116,7 @@ def test_earlier_predictions_can_be_looked_at_again_and_deleted(trained):
     finish(trained, [("Zofran", "Chemical", 0.9)])
     page = show(trained)
     assert "Zofran<span" in texts(page)
-    choice = next(of for of in page.selectbox if of.label == "Predictions so far")
+    choice = next(box for box in page.selectbox if box.label == "Predictions so far")
     page = checked(choice.select(choice.options[1]).run())
     assert "gout<span" in texts(page)
     assert "gout<span" in texts(show(trained))  # after a refresh as well
@@ -150,5 +150,5 @@ def test_a_text_in_which_nothing_is_found_is_shown_all_the_same(trained):
     ask(show(trained))
     finish(trained, [])
     page = show(trained)
-    assert "Conf-MPU found 0 entities" in [of.value for of in page.subheader]
+    assert "Conf-MPU found 0 entities" in [element.value for element in page.subheader]
     assert "She had gout." in texts(page)

@@ -40,7 +40,7 @@ def named(widgets, label):
 
 
 def card(page):
-    shown = next(of.value for of in page.html if 'class="gl-card"' in of.value)
+    shown = next(element.value for element in page.html if 'class="gl-card"' in element.value)
     return shown.partition("<mark")[2].partition(">")[2].partition("</mark>")[0]
 
 
@@ -50,13 +50,13 @@ def verdicts(project):
 
 def test_page_says_what_is_missing_before_there_is_anything():
     page = show(create_project("Empty"))
-    assert any("There is no text" in of.value for of in page.html)
+    assert any("There is no text" in element.value for element in page.html)
     assert not page.tabs
 
 
 def test_without_a_run_matches_of_the_dictionaries_can_be_reviewed(project):
     page = show(project)
-    assert any("none is trained yet" in of.value for of in page.html)
+    assert any("none is trained yet" in element.value for element in page.html)
     page = choose(page, "random")
     assert progress(page) == "0 of 2"
     press(page, "review_accept")
@@ -67,12 +67,14 @@ def test_card_shows_the_item_and_every_opinion(reviewed):
     page = choose(show(reviewed), "uncertain")
     assert card(page) == 'Nothing<span class="gl-type">Chemical</span>'
     opinions = next(
-        of.value for of in page.html if "gl-opinions" in of.value and "<th>" in of.value
+        element.value
+        for element in page.html
+        if "gl-opinions" in element.value and "<th>" in element.value
     )
     assert opinions.index("Conf-MPU") < opinions.index("MPU</th>") < opinions.index("Dictionary")
     assert "0.55" in opinions and "nothing here" in opinions
     assert "does not know the phrase" in opinions
-    assert any("Found only here" in of.value for of in page.caption)
+    assert any("Found only here" in element.value for element in page.caption)
 
 
 def test_every_decision_is_stored_at_once_and_the_next_item_comes(reviewed):
@@ -86,7 +88,7 @@ def test_every_decision_is_stored_at_once_and_the_next_item_comes(reviewed):
     assert card(page).startswith("gout")
     page = press(page, "review_skip")
     assert progress(page) == "4 of 4, 50 % accepted, 1 skipped"
-    assert any("All items of this queue are done" in of.value for of in page.html)
+    assert any("All items of this queue are done" in element.value for element in page.html)
 
 
 def test_what_was_skipped_can_be_asked_again_and_skipped_again(reviewed):
@@ -207,14 +209,14 @@ def test_candidates_become_a_new_version_of_the_dictionaries(reviewed):
     ]
     assert reviewed.dictionaries()[2].phrases == (Phrase("chronic kidney disease", "Disease"),)
     assert reviewed.dictionary_history()[0].reason == "1 phrase from review"
-    assert any("version 2" in of.value for of in page.success)
+    assert any("version 2" in element.value for element in page.success)
 
 
 def test_candidates_need_a_run(project):
     page = show(project)
     page.session_state["review_tab"] = "Dictionary candidates"
     page = checked(page.run())
-    assert any("what a trained method finds" in of.value for of in page.html)
+    assert any("what a trained method finds" in element.value for element in page.html)
 
 
 def test_decisions_are_listed(reviewed):
@@ -242,7 +244,7 @@ def test_training_again_uses_the_decisions_and_the_runs_settings(reviewed, monke
 def test_a_run_older_than_the_dictionaries_is_said_to_be(reviewed):
     reviewed.save_dictionaries(reviewed.dictionaries()[:1], "less")
     page = show(reviewed)
-    assert any("changed after this run" in of.value for of in page.caption)
+    assert any("changed after this run" in element.value for element in page.caption)
 
 
 def test_another_run_can_be_chosen(reviewed):
@@ -257,7 +259,7 @@ def test_another_run_can_be_chosen(reviewed):
 def test_what_cannot_be_stored_is_said_and_stays_undecided(reviewed, monkeypatch):
     page = choose(show(reviewed), "uncertain")
 
-    def fail(*of, **options):
+    def fail(*arguments, **options):
         raise InputError("the disk is full. Make room")
 
     monkeypatch.setattr(Project, "add_decisions", fail)

@@ -120,14 +120,14 @@ def job(project, **changes):
 
 
 def strip(page):
-    return [of.value for of in page.sidebar.html if 'class="gl-job"' in of.value]
+    return [element.value for element in page.sidebar.html if 'class="gl-job"' in element.value]
 
 
 def test_strip_shows_the_job_at_work(monkeypatch):
     project = create_project("Mine")
-    monkeypatch.setattr(jobs, "active_job", lambda of: job(of))
+    monkeypatch.setattr(jobs, "active_job", job)
     asked = []
-    monkeypatch.setattr(jobs, "cancel", lambda of, id: asked.append((of.id, id)))
+    monkeypatch.setattr(jobs, "cancel", lambda project, id: asked.append((project.id, id)))
     page = open_page("text", project.id).run()
     assert not page.exception and not page.error
     assert strip(page) == ['<div class="gl-job"><b>Training</b><br>42 %, 2 min left</div>']
@@ -150,7 +150,7 @@ def test_strip_says_what_the_job_is_doing(changes, said):
 
 def test_strip_is_gone_when_the_job_has_ended(monkeypatch):
     active = [job(create_project("Mine"))]
-    monkeypatch.setattr(jobs, "active_job", lambda of: active[0] if active else None)
+    monkeypatch.setattr(jobs, "active_job", lambda project: active[0] if active else None)
     page = open_page("home").run()
     assert strip(page)
     active.clear()

@@ -374,10 +374,10 @@ def test_a_click_is_heard_when_the_run_ends_while_it_is_answered(monkeypatch, st
     project = sample_project()
     report = begin(project)
     page = show(project)
-    found = train_live.training_job
+    training_job = train_live.training_job
 
     def find_and_end(project):
-        job = found(project)
+        job = training_job(project)
         if job is not None:
             report.finish("done")
         return job
@@ -449,7 +449,7 @@ def test_history_lists_runs_with_their_scores_and_shows_the_latest_in_full():
     assert row["f1_mpn"] == pytest.approx(72)
     assert f"Run {job.id}" in texts(page)
     assert table(page, "labeled_share")["value"].tolist() == [10.0]
-    shown = next(of.value for of in page.dataframe if list(of.value) == ["what", "value"])
+    shown = next(frame.value for frame in page.dataframe if list(frame.value) == ["what", "value"])
     settings = dict(zip(shown["what"], shown["value"], strict=True))
     assert settings["Hidden size"] == "8"
     assert settings["Priors"] == "Disease 10.00 %, Drug 10.00 %"

@@ -111,9 +111,9 @@ def page(visitor) -> Page:
 def nothing_goes_wrong(server: Server, faults: list[str]) -> Iterator[None]:
     """Check after every test that no tab did what it may not, and no page failed in the server."""
     yield
-    found, faults[:] = [*faults, *filter(None, [server.faults()])], []
-    if found:
-        pytest.fail("\n".join(found), pytrace=False)
+    all_faults, faults[:] = [*faults, *filter(None, [server.faults()])], []
+    if all_faults:
+        pytest.fail("\n".join(all_faults), pytrace=False)
 
 
 # ---- the project of the journey -------------------------------------------------------------
@@ -127,8 +127,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> journey.Files:
 @pytest.fixture(scope="module")
 def prepared(server: Server, files: journey.Files) -> Project:
     """The journey's project with text, gold and dictionaries."""
-    found = [summary.id for summary in list_projects() if summary.name == journey.NAME]
-    project = open_project(found[0]) if found else create_project(journey.NAME)
+    ids = [summary.id for summary in list_projects() if summary.name == journey.NAME]
+    project = open_project(ids[0]) if ids else create_project(journey.NAME)
     return journey.fill(project, files)
 
 

@@ -82,9 +82,9 @@ def figure(page: Page, label: str) -> Locator:
 
 def number(text: str) -> float:
     """Return the first number of a text: "1,204 of 3" is 1204."""
-    found = re.search(r"\d[\d,]*(\.\d+)?", text)
-    assert found, f"there is no number in {text!r}"
-    return float(found[0].replace(",", ""))
+    number = re.search(r"\d[\d,]*(\.\d+)?", text)
+    assert number, f"there is no number in {text!r}"
+    return float(number[0].replace(",", ""))
 
 
 def table(page: Page, key: str) -> Locator:

@@ -95,18 +95,18 @@ def test_a_method_reads_pasted_text(page, trained):
     heading = page.get_by_role("heading", name=re.compile(r"found \d+ entit"))
     expect(heading).to_be_visible()
     expect(main(page).locator(".gl-sentence").first).to_contain_text("A 😀 patient")
-    found = rows(download(page, "Download"))
-    assert all(PASTED[int(row["start"]) : int(row["end"])] == row["text"] for row in found)
-    assert f"found {len(found)} " in heading.inner_text()
+    entities = rows(download(page, "Download"))
+    assert all(PASTED[int(row["start"]) : int(row["end"])] == row["text"] for row in entities)
+    assert f"found {len(entities)} " in heading.inner_text()
 
 
 def test_what_is_exported_is_in_the_text(page, trained):
     follow(page, "Export")
     expect(main(page)).to_contain_text("all offsets verified")
     texts = {document.id: document.text for document in trained.corpus().documents}
-    found = rows(download(page, "Download"))
-    assert found
-    for row in found:
+    entities = rows(download(page, "Download"))
+    assert entities
+    for row in entities:
         assert texts[row["doc_id"]][int(row["start"]) : int(row["end"])] == row["text"]
     main(page).get_by_text("Dictionary labels", exact=True).click()
     expect(main(page)).to_contain_text("What the dictionaries match")

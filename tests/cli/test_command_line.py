@@ -169,17 +169,17 @@ def test_label_options_of_writing_reach_the_file(capsys, folder):
 
 
 @pytest.mark.parametrize(
-    ("preset", "found"),
+    ("preset", "matched"),
     [
         ("strict", ["fever"]),
         ("balanced", ["Fever", "fever"]),
         ("loose", ["Fever", "fevers", "fever"]),
     ],
 )
-def test_label_matches_as_freely_as_asked(capsys, folder, preset, found):
+def test_label_matches_as_freely_as_asked(capsys, folder, preset, matched):
     write("a.txt", "Fever and fevers and fever .")
     label(capsys, "--match", preset, "--out", "out/a.jsonl", text="a.txt")
-    assert [surface for surface, _ in surfaces(read("out/a.jsonl"))] == found
+    assert [surface for surface, _ in surfaces(read("out/a.jsonl"))] == matched
 
 
 def test_label_leaves_muted_phrases_out(capsys, folder):

@@ -114,8 +114,8 @@ def test_a_file_that_begins_without_entities_is_the_same_too(
     capsys, monkeypatch, run_folder, texts, tmp_path, format, finds
 ):
     def find_little(trained, documents, run_id):
-        found = predict(trained, documents, run_id)
-        return {id: entities if finds(id) else () for id, entities in found.items()}
+        predicted = predict(trained, documents, run_id)
+        return {id: entities if finds(id) else () for id, entities in predicted.items()}
 
     monkeypatch.setattr(prediction, "predict", find_little)
     monkeypatch.setattr(training_data, "_TOKENS_AT_ONCE", 30)

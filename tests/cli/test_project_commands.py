@@ -313,9 +313,9 @@ def test_export_writes_what_a_method_found(capsys, trained, tmp_path):
     code, out, _ = run(capsys, "export", "--project", project.id, "--run", run_id, "--out", path)
     assert code == 0
     assert f"Run {run_id}, mpn." in out
-    found = jobs.results(project, run_id).entities["mpn"]
+    entities = jobs.results(project, run_id).entities["mpn"]
     rows = read_rows(path)
-    assert len(rows) == sum(map(len, found.values()))
+    assert len(rows) == sum(map(len, entities.values()))
     assert {(row["method"], row["run_id"]) for row in rows} <= {("mpn", run_id)}
 
 

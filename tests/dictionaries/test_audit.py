@@ -41,8 +41,8 @@ def test_phrase_flags(text, flags):
 
 
 def test_two_types_finds_the_same_phrase_in_another_case():
-    found = audit_dictionaries([DISEASES, SYMPTOMS]).two_types
-    assert found.to_dict("records") == [
+    table = audit_dictionaries([DISEASES, SYMPTOMS]).two_types
+    assert table.to_dict("records") == [
         {"phrase": "Cold", "types": "Disease; Symptom", "dictionaries": "Disease.txt; Symptom.txt"}
     ]
 

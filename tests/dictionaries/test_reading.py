@@ -443,8 +443,8 @@ def test_any_text_is_read_or_refused_with_a_message(text, name):
     except InputError as error:
         assert str(error)
         return
-    found = pairs(dictionary)
-    assert found and len(set(found)) == len(found)
-    for phrase, entity_type in found:
+    phrases = pairs(dictionary)
+    assert phrases and len(set(phrases)) == len(phrases)
+    for phrase, entity_type in phrases:
         assert phrase and phrase == " ".join(phrase.split())
         assert entity_type and entity_type == " ".join(entity_type.split())

@@ -38,7 +38,9 @@ def choose(project, what, job=None, method=""):
 
 def surfaces(project, chosen):
     texts = {document.id: document.text for document in project.corpus().documents}
-    return [texts[id][e.start : e.end] for id, found in chosen.entities.items() for e in found]
+    return [
+        texts[id][e.start : e.end] for id, entities in chosen.entities.items() for e in entities
+    ]
 
 
 def test_sets_are_offered_the_most_finished_first():

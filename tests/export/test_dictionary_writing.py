@@ -40,8 +40,8 @@ def test_phrases_are_read_back_without_those_that_match_nothing():
 
 def test_patterns_are_read_back_once_each():
     twice = Dictionary("Again.txt", (Phrase("gout", "Disease"),))
-    found = read("patterns.jsonl", write_patterns, MUTED, twice)
-    assert [(text, entity_type) for text, entity_type, _ in found] == [
+    phrases = read("patterns.jsonl", write_patterns, MUTED, twice)
+    assert [(text, entity_type) for text, entity_type, _ in phrases] == [
         (text, entity_type) for text, entity_type, _ in WRITTEN
     ]
 

@@ -159,5 +159,5 @@ def test_every_entity_with_a_word_is_kept_by_brat(corpus: Corpus) -> None:
     back = brat.read(SourceFile("all.zip", write_zip(corpus)[0]), PLAIN)
     for document in corpus.documents:
         surfaces = [document.text[e.start : e.end] for e in corpus.entities[document.id]]
-        found = [document.text[e.start : e.end] for e in back.entities[document.id]]
-        assert [s.strip() for s in found] == [s.strip() for s in surfaces if s.strip()]
+        read_back = [document.text[e.start : e.end] for e in back.entities[document.id]]
+        assert [s.strip() for s in read_back] == [s.strip() for s in surfaces if s.strip()]

@@ -242,8 +242,8 @@ def test_class_that_meets_no_gold_type_is_named_by_its_number() -> None:
 
 def test_two_classes_never_share_a_type() -> None:
     corpus = read_benchmark("a B-LOC 1\nb B-LOC 1\nc B-LOC 2\n")
-    found = [e.entity_type for e in corpus.entities["train"] if e.method == "dictionary"]
-    assert found == ["LOC", "class_2"]
+    types = [e.entity_type for e in corpus.entities["train"] if e.method == "dictionary"]
+    assert types == ["LOC", "class_2"]
 
 
 def test_columns_are_read_by_sentence() -> None:
@@ -291,13 +291,15 @@ def test_benchmark_names_its_classes_and_what_it_leaves_out() -> None:
 @given(corpora())
 def test_gold_and_dictionary_come_back_from_the_benchmark_format(corpus: Corpus) -> None:
     both = {
-        id: tuple(replace(e, method=m, score=None) for m in ("gold", "dictionary") for e in of)
-        for id, of in corpus.entities.items()
+        id: tuple(
+            replace(e, method=m, score=None) for m in ("gold", "dictionary") for e in entities
+        )
+        for id, entities in corpus.entities.items()
     }
     text, _ = write(benchmark.FORMAT, Corpus(corpus.documents, both))
     expected = tagged_sentences(corpus)
     tokens, tags, classes = benchmark.read_columns(SourceFile("x.txt", text.encode()))
-    types = sorted({e.entity_type for of in corpus.entities.values() for e in of})
+    types = sorted({e.entity_type for entities in corpus.entities.values() for e in entities})
     assert tokens == [list(s) for _, sentences, _ in expected for s in sentences]
     assert tags == [s for _, _, of_document in expected for s in of_document]
     assert classes == [

@@ -242,8 +242,8 @@ def test_everything_known_about_an_entity_comes_back(format: Format) -> None:
         0, 5, "A", 0.98765, "conf_mpu", "signs.txt", False, "fever", "C0015967", "run7", "edited"
     )
     corpus = Corpus((make_document("d", FEVER),), {"d": (entity,)})
-    (found,) = round_trip(format, corpus).entities["d"]
-    assert found == Entity(
+    (read_back,) = round_trip(format, corpus).entities["d"]
+    assert read_back == Entity(
         0, 5, "A", 0.9877, "conf_mpu", "signs.txt", False, "fever", "C0015967", "run7", "edited"
     )
 
@@ -273,8 +273,8 @@ def test_cut_sentences_are_noted() -> None:
 @settings(max_examples=50, deadline=None)
 @given(corpora() | corpora(pretokenized=True))
 def test_prodigy_keeps_sentences_and_tokens(corpus: Corpus) -> None:
-    found = round_trip(prodigy.FORMAT, corpus)
-    assert [d.sentences for d in found.documents] == [d.sentences for d in corpus.documents]
+    read_back = round_trip(prodigy.FORMAT, corpus)
+    assert [d.sentences for d in read_back.documents] == [d.sentences for d in corpus.documents]
 
 
 def test_prodigy_writes_tokens_and_both_kinds_of_offsets() -> None:

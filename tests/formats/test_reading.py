@@ -209,7 +209,9 @@ def test_entities_survive_a_chain_of_formats(tmp_path):
     assert corpus.entities["d3"] == ()
 
 
-@pytest.mark.parametrize("format", [name for name, of in FORMATS.items() if of.write and of.read])
+@pytest.mark.parametrize(
+    "format", [name for name, format in FORMATS.items() if format.write and format.read]
+)
 def test_every_writable_format_is_detected_when_the_first_document_is_not_annotated(
     format, tmp_path
 ):
@@ -218,7 +220,7 @@ def test_every_writable_format_is_detected_when_the_first_document_is_not_annota
     write_corpus(Corpus(documents, {"d2": (SIGN,)}), path, format)
     corpus = read_corpus([read_source(path)])
     assert [report.format for report in corpus.files] == [format]
-    assert [entity for of in corpus.entities.values() for entity in of] != []
+    assert [entity for entities in corpus.entities.values() for entity in entities] != []
 
 
 def test_json_written_by_hand_over_many_lines_is_read():
@@ -226,7 +228,9 @@ def test_json_written_by_hand_over_many_lines_is_read():
     assert texts(read_corpus([file("d.json", content)])) == [("d", "Fever")]
 
 
-@pytest.mark.parametrize("format", [name for name, of in FORMATS.items() if of.write and of.read])
+@pytest.mark.parametrize(
+    "format", [name for name, format in FORMATS.items() if format.write and format.read]
+)
 def test_a_file_left_on_disk_is_read_as_one_in_memory(format, tmp_path):
     documents = (make_document("d1", "Rash went"), make_document("d2", "Fever came"))
     path = tmp_path / f"labels{FORMATS[format].extensions[0] if format != 'brat' else '.zip'}"

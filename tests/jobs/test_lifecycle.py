@@ -128,9 +128,9 @@ def test_a_training_runs_to_its_end_in_a_process_of_its_own(project):
     job = wait_for(project, job.id, ended)
     assert (job.state, job.message, job.share, job.seconds_left) == ("done", "", 1.0, None)
     assert job.created_at < job.started_at < job.finished_at
-    found = jobs.results(project, job.id)
-    assert set(found.entities) == set(found.cards) == set(methods)
-    assert set(found.scores) == {"dictionary", *methods}
+    results = jobs.results(project, job.id)
+    assert set(results.entities) == set(results.cards) == set(methods)
+    assert set(results.scores) == {"dictionary", *methods}
     table = jobs.epochs(project, job.id)
     counts = table.groupby(["method", "stage"]).size().to_dict()
     assert counts == {("mpn", "training"): 2, ("conf_mpu", "confidence"): 2,
@@ -711,9 +711,9 @@ def test_new_texts_are_predicted_with_a_run(project):
     assert (job.state, job.request["files"]) == ("done", ["../new.txt"])
     corpus = jobs.predicted_corpus(project, job.id)
     assert [document.text for document in corpus.documents] == [files[0].data.decode()]
-    found = jobs.results(project, job.id)
-    assert list(found.entities) == ["mpn"]
-    assert corpus.entities == found.entities["mpn"]
+    results = jobs.results(project, job.id)
+    assert list(results.entities) == ["mpn"]
+    assert corpus.entities == results.entities["mpn"]
 
 
 def test_the_dictionaries_of_a_job_are_those_of_its_start(project):
@@ -760,9 +760,13 @@ def test_the_supervised_reference_learns_from_gold(project):
 
 def test_predictions_say_what_the_dictionaries_know(project):
     job = done_here(project, tiny_request(settings={"epochs": 15}))
-    found = [e for of in jobs.results(project, job.id).entities["mpn"].values() for e in of]
-    assert {entity.run_id for entity in found} == {job.id}
-    assert {bool(entity.matched_phrase) for entity in found if entity.in_dictionary} == {True}
+    entities = [
+        e
+        for of_document in jobs.results(project, job.id).entities["mpn"].values()
+        for e in of_document
+    ]
+    assert {entity.run_id for entity in entities} == {job.id}
+    assert {bool(entity.matched_phrase) for entity in entities if entity.in_dictionary} == {True}
 
 
 def test_requests_are_stored_as_json_and_come_back(project):

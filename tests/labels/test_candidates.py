@@ -52,9 +52,9 @@ def missing(documents, dictionaries=(DRUGS,), **options):
 def test_missing_candidates_finds_repeated_names_and_shows_their_case():
     # No stop word ("the" stands 8 times), no everyday word ("change"), nothing matched ("aspirin")
     # and no part of a longer name.
-    found = missing(NEPHRITIS)
-    assert sorted(found["phrase"]) == ["IgA nephropathy", "interstitial nephritis"]
-    by_phrase = found.set_index("phrase")
+    table = missing(NEPHRITIS)
+    assert sorted(table["phrase"]) == ["IgA nephropathy", "interstitial nephritis"]
+    by_phrase = table.set_index("phrase")
     assert by_phrase["count"].to_dict() == {"IgA nephropathy": 3, "interstitial nephritis": 3}
     assert by_phrase["documents"].to_dict() == {"IgA nephropathy": 1, "interstitial nephritis": 2}
     # A capital at the very beginning of a sentence says nothing.
@@ -76,10 +76,10 @@ def test_missing_candidates_forgets_what_a_dictionary_holds():
 def test_missing_candidates_keeps_a_part_that_often_stands_alone():
     alone = document("d3", *["With nephritis"] * 3)
     # "nephritis" now stands 6 times, 3 of them inside the longer name: under 80 %.
-    found = missing([*NEPHRITIS, alone]).set_index("phrase")["count"]
-    assert found["nephritis"] == 6
-    assert found["interstitial nephritis"] == 3
-    assert "interstitial" not in found
+    counts = missing([*NEPHRITIS, alone]).set_index("phrase")["count"]
+    assert counts["nephritis"] == 6
+    assert counts["interstitial nephritis"] == 3
+    assert "interstitial" not in counts
 
 
 def test_missing_candidates_asks_for_as_many_as_told():
@@ -89,8 +89,8 @@ def test_missing_candidates_asks_for_as_many_as_told():
 
 def test_missing_candidates_reach_over_a_hyphen_but_not_over_a_comma():
     lines = ["by alpha - tocopherol , tacrolimus"] * 3
-    found = missing([document("d", *lines)])
-    assert set(found["phrase"]) == {"alpha - tocopherol", "tacrolimus"}
+    table = missing([document("d", *lines)])
+    assert set(table["phrase"]) == {"alpha - tocopherol", "tacrolimus"}
 
 
 UNREPEATED = [document("d1", "Aspirin helped .", "Rash and high fever went .")]
@@ -98,9 +98,9 @@ UNREPEATED = [document("d1", "Aspirin helped .", "Rash and high fever went .")]
 
 @pytest.mark.parametrize("documents", [[], UNREPEATED], ids=["no text", "nothing repeated"])
 def test_missing_candidates_of_nothing_keeps_its_columns(documents):
-    found = missing(documents)
-    assert isinstance(found, pd.DataFrame) and found.empty
-    assert list(found.columns) == COLUMNS
+    table = missing(documents)
+    assert isinstance(table, pd.DataFrame) and table.empty
+    assert list(table.columns) == COLUMNS
 
 
 # ---- the same as counting one group after the other -----------------------------------------
@@ -113,8 +113,8 @@ LINES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), max_
 def test_missing_candidates_equal_a_slow_count(texts, least):
     documents = [make_tokenized_document(f"d{i}", lines) for i, lines in enumerate(texts) if lines]
     labels = label(documents, [DRUGS], "balanced")
-    found = missing_candidates(labels, sentences_of(documents), least=least, most=10_000)
-    assert as_dict(found) == slow_count(labels, sentences_of(documents), least)
+    table = missing_candidates(labels, sentences_of(documents), least=least, most=10_000)
+    assert as_dict(table) == slow_count(labels, sentences_of(documents), least)
 
 
 def as_dict(table):
@@ -141,13 +141,13 @@ def slow_count(labels, sentences, least):
     }
 
 
-def groups(tokens, of):
+def groups(tokens, labels):
     for start in range(len(tokens)):
         for end in range(start + 1, min(start + 4, len(tokens)) + 1):
             group = tokens[start:end]
             is_whole = group[0][0].isalnum() and group[-1][0].isalnum()
             is_joined = all(word[0].isalnum() or word == "-" for word in group)
-            if is_whole and is_joined and not of[start:end].any():
+            if is_whole and is_joined and not labels[start:end].any():
                 yield start, end
 
 

@@ -26,23 +26,25 @@ def changes(before, after, presets=("balanced", "balanced")):
 
 
 def test_a_freer_preset_adds_matches():
-    found = changes([("gout", "Disease")], [("gout", "Disease")], ("strict", "balanced"))
-    assert rows(found.added) == [[0, 0, 1, "Disease", "gout"]]
-    assert found.removed.empty
-    assert found.unchanged == 1
+    difference = changes([("gout", "Disease")], [("gout", "Disease")], ("strict", "balanced"))
+    assert rows(difference.added) == [[0, 0, 1, "Disease", "gout"]]
+    assert difference.removed.empty
+    assert difference.unchanged == 1
 
 
 def test_a_longer_phrase_takes_the_place_of_a_shorter_one():
-    found = changes([("lead", "Chemical")], [("lead", "Chemical"), ("lead poisoning", "Disease")])
-    assert rows(found.added) == [[1, 2, 4, "Disease", "lead poisoning"]]
-    assert rows(found.removed) == [[1, 2, 3, "Chemical", "lead"]]
-    assert found.unchanged == 1
+    difference = changes(
+        [("lead", "Chemical")], [("lead", "Chemical"), ("lead poisoning", "Disease")]
+    )
+    assert rows(difference.added) == [[1, 2, 4, "Disease", "lead poisoning"]]
+    assert rows(difference.removed) == [[1, 2, 3, "Chemical", "lead"]]
+    assert difference.unchanged == 1
 
 
 def test_another_type_for_the_same_words_is_one_match_gone_and_one_new():
-    found = changes([("again", "Disease")], [("again", "Symptom")])
-    assert rows(found.added) == [[1, 6, 7, "Symptom", "again"]]
-    assert rows(found.removed) == [[1, 6, 7, "Disease", "again"]]
+    difference = changes([("again", "Disease")], [("again", "Symptom")])
+    assert rows(difference.added) == [[1, 6, 7, "Symptom", "again"]]
+    assert rows(difference.removed) == [[1, 6, 7, "Disease", "again"]]
 
 
 def test_nothing_changes_when_another_dictionary_explains_the_same_match():
@@ -68,8 +70,8 @@ def test_examples_show_each_phrase_once_and_the_frequent_ones_first():
     table = pd.DataFrame(
         [(0, "a", "X"), (1, "b", "X"), (2, "b", "X"), (3, "b", "Y")], columns=names
     )
-    found = change_examples(table, most=2)
-    assert found.to_numpy().tolist() == [[1, "b", "X", 2], [0, "a", "X", 1]]
+    examples = change_examples(table, most=2)
+    assert examples.to_numpy().tolist() == [[1, "b", "X", 2], [0, "a", "X", 1]]
 
 
 PHRASES = st.sets(
@@ -79,16 +81,18 @@ PHRASES = st.sets(
 
 @given(PHRASES, PHRASES)
 def test_before_minus_removed_plus_added_is_after(before, after):
-    old, new = (label(DOCUMENTS, [dictionary(*sorted(of))]) for of in (before, after))
-    found = label_changes(old, new)
+    old, new = (label(DOCUMENTS, [dictionary(*sorted(phrases))]) for phrases in (before, after))
+    difference = label_changes(old, new)
 
     def matches(labels):
         return {
             (i, span.start, span.end, span.entity_type)
-            for i, of in enumerate(labels.spans())
-            for span in of
+            for i, spans in enumerate(labels.spans())
+            for span in spans
         }
 
-    added, removed = ({tuple(row[:4]) for row in rows(t)} for t in (found.added, found.removed))
+    added, removed = (
+        {tuple(row[:4]) for row in rows(t)} for t in (difference.added, difference.removed)
+    )
     assert matches(old) - removed | added == matches(new)
-    assert found.unchanged == len(matches(old) & matches(new))
+    assert difference.unchanged == len(matches(old) & matches(new))

@@ -43,37 +43,39 @@ def words_of(documents, labels, values) -> list[str]:
 
 def test_a_rejected_span_is_unlabeled_and_known_to_be_no_entity(documents):
     labels = label(documents, [DICTIONARY])
-    found = correct_labels(documents, labels, {}, {"d": (entity("Cold", "Disease"),)})
-    assert words_of(documents, labels, found.known_negatives) == ["Cold"]
-    assert words_of(documents, labels, found.labels) == ["Aspirin", "headache", "water", "cold"]
+    corrected = correct_labels(documents, labels, {}, {"d": (entity("Cold", "Disease"),)})
+    assert words_of(documents, labels, corrected.known_negatives) == ["Cold"]
+    assert words_of(documents, labels, corrected.labels) == ["Aspirin", "headache", "water", "cold"]
 
 
 def test_an_accepted_span_is_labeled(documents):
     labels = label(documents, [DICTIONARY])
-    found = correct_labels(documents, labels, {"d": (entity("severe headache", "Disease"),)}, {})
+    corrected = correct_labels(
+        documents, labels, {"d": (entity("severe headache", "Disease"),)}, {}
+    )
     class_of_disease = labels.types.index("Disease") + 1
-    is_disease = found.labels == class_of_disease
+    is_disease = corrected.labels == class_of_disease
     assert words_of(documents, labels, is_disease) == ["severe", "headache", "Cold", "cold"]
-    assert not found.known_negatives.any()
+    assert not corrected.known_negatives.any()
 
 
 def test_a_moved_boundary_keeps_what_was_accepted_and_frees_the_rest(documents):
     labels = label(documents, [DICTIONARY])
-    found = correct_labels(
+    corrected = correct_labels(
         documents,
         labels,
         {"d": (entity("headache", "Disease"),)},
         {"d": (entity("severe headache", "Disease"),)},
     )
-    assert words_of(documents, labels, found.known_negatives) == ["severe"]
-    assert "headache" in words_of(documents, labels, found.labels)
+    assert words_of(documents, labels, corrected.known_negatives) == ["severe"]
+    assert "headache" in words_of(documents, labels, corrected.labels)
 
 
 def test_rejecting_one_type_leaves_another_type_alone(documents):
     labels = label(documents, [DICTIONARY])
-    found = correct_labels(documents, labels, {}, {"d": (entity("Cold water", "Disease"),)})
-    assert words_of(documents, labels, found.known_negatives) == ["Cold"]
-    assert "water" in words_of(documents, labels, found.labels)
+    corrected = correct_labels(documents, labels, {}, {"d": (entity("Cold water", "Disease"),)})
+    assert words_of(documents, labels, corrected.known_negatives) == ["Cold"]
+    assert "water" in words_of(documents, labels, corrected.labels)
 
 
 def test_the_distant_labels_stay_as_they_were(documents):
@@ -120,8 +122,8 @@ def test_every_method_learns_from_a_rejection(method):
     )  # fmt: skip
     priors = given_priors({"Disease": 0.12}, ("Disease",), labels=data.labels).values
     trained = run(data, priors, settings)
-    found = predict(trained, documents)
-    surfaces = {d.text[e.start : e.end] for d in documents for e in found[d.id]}
+    predicted = predict(trained, documents)
+    surfaces = {d.text[e.start : e.end] for d in documents for e in predicted[d.id]}
     assert surfaces == {"gout", "mumps"}
     if trained.confidence is not None:
         assert data.known_negatives is not None

@@ -45,8 +45,8 @@ def rows(table):
 
 
 def test_measure_coverage_matches_hand_computation():
-    found = measure_coverage(LABELS)
-    assert found == Coverage(
+    coverage = measure_coverage(LABELS)
+    assert coverage == Coverage(
         tokens=16,
         labeled_tokens=5,  # 1 + 1 + 2 + 1
         sentences=4,
@@ -56,9 +56,9 @@ def test_measure_coverage_matches_hand_computation():
         matches=4,
         conflicts=1,
     )
-    assert found.token_share == 5 / 16
-    assert found.sentence_share == 3 / 4
-    assert found.phrase_share == 5 / 8
+    assert coverage.token_share == 5 / 16
+    assert coverage.sentence_share == 3 / 4
+    assert coverage.phrase_share == 5 / 8
 
 
 def test_coverage_by_type_matches_hand_computation():
@@ -130,8 +130,8 @@ TABLES = (
 )
 def test_figures_of_nothing_are_zero_and_have_the_same_columns(documents, dictionaries):
     labels = label(documents, dictionaries, "balanced")
-    found = measure_coverage(labels)
-    assert (found.token_share, found.sentence_share, found.phrase_share) == (0, 0, 0)
+    coverage = measure_coverage(labels)
+    assert (coverage.token_share, coverage.sentence_share, coverage.phrase_share) == (0, 0, 0)
     for table in TABLES:
         assert list(table(labels).columns) == list(table(LABELS).columns)
 

@@ -135,7 +135,9 @@ def test_label_equals_brute_force_in_any_order(tokens, first, second, third, dat
     ]
     shuffled = data.draw(st.permutations(dictionaries))
     labels = label([make_tokenized_document("d", [tokens])], shuffled, options)
-    phrases = [(" ".join(p), p, name) for name, of in given_lists.items() for p in of]
+    phrases = [
+        (" ".join(p), p, name) for name, token_lists in given_lists.items() for p in token_lists
+    ]
     kept, lost = kept_matches(tokens, phrases, options, priorities.__getitem__)
     assert sorted((s.start, s.end, s.entity_type) for s in labels.spans()[0]) == kept
     rows = labels.matches[labels.matches["outcome"] > SAME_TYPE]

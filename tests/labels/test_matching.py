@@ -20,19 +20,19 @@ def dictionary(*phrases, name="d", **options):
     return Dictionary(name, tuple(Phrase(text, "T") for text in phrases), **options)
 
 
-def found(text, *phrases, preset="balanced"):
+def matched(text, *phrases, preset="balanced"):
     tokens, _ = tokenize(text)
     matcher = Matcher([dictionary(*phrases)], MATCH_PRESETS[preset], tokens_given=False)
     return [" ".join(tokens[start:end]) for start, end, _ in matcher.scan(tokens)]
 
 
 def test_scan_finds_adjacent_matches():
-    assert found("Paris London Rome", "Paris", "London", "Rome") == ["Paris", "London", "Rome"]
+    assert matched("Paris London Rome", "Paris", "London", "Rome") == ["Paris", "London", "Rome"]
 
 
 def test_scan_finds_nested_and_overlapping_phrases():
     text = "food safety standards"
-    assert found(text, "food safety", "safety", "safety standards") == [
+    assert matched(text, "food safety", "safety", "safety standards") == [
         "food safety",
         "safety",
         "safety standards",
@@ -49,7 +49,7 @@ def test_scan_finds_nested_and_overlapping_phrases():
     ],
 )
 def test_scan_never_matches_inside_a_token(text, phrase):
-    assert found(text, phrase) == []
+    assert matched(text, phrase) == []
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_scan_never_matches_inside_a_token(text, phrase):
 )
 def test_presets_differ_as_they_promise(text, phrase, presets):
     expected = {"strict", "balanced", "loose"} if presets is None else presets
-    assert {preset for preset in MATCH_PRESETS if found(text, phrase, preset=preset)} == expected
+    assert {preset for preset in MATCH_PRESETS if matched(text, phrase, preset=preset)} == expected
 
 
 def test_scan_offsets_survive_letters_that_grow_when_folded():
@@ -85,7 +85,7 @@ def test_scan_offsets_survive_letters_that_grow_when_folded():
 
 
 def test_scan_finds_phrases_inside_a_run_of_unspaced_script():
-    assert found("東京京都へ", "東京", "京都") == ["東 京", "京 都"]
+    assert matched("東京京都へ", "東京", "京都") == ["東 京", "京 都"]
 
 
 def test_each_dictionary_may_match_in_its_own_way():

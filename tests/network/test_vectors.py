@@ -159,7 +159,7 @@ def test_a_fingerprint_is_that_of_the_file_as_it_is_now(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("word", "found"),
+    ("word", "expected"),
     [
         ("us", 1),
         ("US", 2),  # as written
@@ -174,11 +174,11 @@ def test_a_fingerprint_is_that_of_the_file_as_it_is_now(tmp_path):
         ("unheard", 0),
     ],
 )
-def test_the_best_spelling_in_the_file_wins(tmp_path, word, found):
+def test_the_best_spelling_in_the_file_wins(tmp_path, word, expected):
     data = "us 1\nUS 2\nParis 3\n1996 4\n0000 5\ncox-2 6\nCOX-0 8\ncox-0 7\n"
     vectors = load_vectors([word], written(tmp_path, "a.txt", b"8 1\n" + data.encode()))
-    assert vectors.matrix.tolist() == [[found]]
-    assert vectors.known.tolist() == [found > 0]
+    assert vectors.matrix.tolist() == [[expected]]
+    assert vectors.known.tolist() == [expected > 0]
 
 
 @given(st.text(max_size=8))

@@ -138,8 +138,8 @@ def test_predictions_are_those_of_the_csv(folder):
          {None: "", True: "true", False: "false"}[e.in_dictionary], e.matched_phrase,
          e.canonical_id)
         for by_document in before.values()
-        for id, found in by_document.items()
-        for e in found
+        for id, in_document in by_document.items()
+        for e in in_document
     ]  # fmt: skip
     columns = ("doc_id", "start", "end", "label", "score", "method", "run_id", "in_dictionary",
                "matched_term", "canonical_id")  # fmt: skip
@@ -176,10 +176,10 @@ def test_the_project_says_what_it_said_before(folder):
 def test_a_zip_of_version_1_is_imported(folder):
     expected = tables_of(folder / DATABASE)
     project = import_project_zip(STORED)
-    found = tables_of(project.folder / DATABASE)
+    tables = tables_of(project.folder / DATABASE)
     assert version_of(project.folder) == SCHEMA_VERSION
     for name in TABLES - {"facts"}:  # facts hold when the project was changed last
-        assert found[name] == expected[name], name
+        assert tables[name] == expected[name], name
     assert jobs.results(project, job_of(project, "train").id).entities.keys() == {
         "conf_mpu", "mpn",
     }  # fmt: skip
@@ -195,11 +195,11 @@ def test_runs_of_version_1_predict_what_they_predicted(folder, method):
     train = job_of(project, "train")
     trained = load_run(jobs.run_folder(train, method))
     documents = project.corpus().documents
-    found = predict(trained, documents, train.id)
+    predicted = predict(trained, documents, train.id)
     kept = jobs.results(project, train.id).entities[method]
-    places = {(id, e.start, e.end, e.entity_type) for id, es in found.items() for e in es}
+    places = {(id, e.start, e.end, e.entity_type) for id, es in predicted.items() for e in es}
     assert places == {(id, e.start, e.end, e.entity_type) for id, es in kept.items() for e in es}
-    scores = [e.score for id in kept for e in found[id]]
+    scores = [e.score for id in kept for e in predicted[id]]
     assert np.allclose(scores, [e.score for es in kept.values() for e in es], atol=2e-4)
 
 
@@ -210,8 +210,8 @@ def test_a_run_of_the_command_line_predicts_what_it_predicted(tmp_path, folder):
     data = (run / "predictions.csv").read_bytes()
     kept = FORMATS["entities"].read(SourceFile("p.csv", data), ReadOptions()).entities
     assert read_card(run).method == "conf_mpu"
-    found = predict(load_run(run), open_project(ID).corpus().documents, run.name)
-    places = {(id, e.start, e.end, e.entity_type) for id, es in found.items() for e in es}
+    predicted = predict(load_run(run), open_project(ID).corpus().documents, run.name)
+    places = {(id, e.start, e.end, e.entity_type) for id, es in predicted.items() for e in es}
     assert places == {(id, e.start, e.end, e.entity_type) for id, es in kept.items() for e in es}
 
 

@@ -272,7 +272,7 @@ def test_without_gold_of_its_own_the_text_files_annotations_count(project):
     annotated = {"id": "x", "text": "Fever came.", "spans": [{"start": 0, "end": 5, "label": "D"}]}
     project.add_text([NOTES, SourceFile("p.jsonl", json.dumps(annotated).encode())])
     gold = project.gold(project.corpus())
-    assert {id: len(of) for id, of in gold.entities.items()} == {"x": 1}
+    assert {id: len(entities) for id, entities in gold.entities.items()} == {"x": 1}
     assert project.gold_key() == ""
 
 

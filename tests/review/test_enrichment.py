@@ -23,7 +23,7 @@ BALANCED, LOOSE, STRICT = (MATCH_PRESETS[name] for name in ("balanced", "loose",
 DICTIONARY = Dictionary("Disease.txt", (Phrase("gout", "Disease"), Phrase("AIDS", "Disease")))
 
 
-def found(document, *surfaces_with_scores):
+def entities_at(document, *surfaces_with_scores):
     """Entities of the document, each the next occurrence of its surface."""
     entities, position = [], 0
     for surface, entity_type, score in surfaces_with_scores:
@@ -44,7 +44,7 @@ def rows(table, *columns):
 
 def test_candidates_are_what_the_dictionaries_do_not_hold():
     document = make_document("d", "Gout, rash and gout; later rash, a Rash and itching.")
-    entities = found(
+    entities = entities_at(
         document,
         ("Gout", "Disease", 1.0),
         ("rash", "Disease", 0.8),
@@ -64,7 +64,7 @@ def test_candidates_are_what_the_dictionaries_do_not_hold():
 
 def test_one_surface_under_two_types_is_two_candidates():
     document = make_document("d", "alcohol and alcohol")
-    entities = found(document, ("alcohol", "Chemical", 0.9), ("alcohol", "Disease", 0.5))
+    entities = entities_at(document, ("alcohol", "Chemical", 0.9), ("alcohol", "Disease", 0.5))
     assert rows(candidates(document, entities), "phrase", "entity_type") == [
         ("alcohol", "Chemical"),
         ("alcohol", "Disease"),
@@ -73,7 +73,7 @@ def test_one_surface_under_two_types_is_two_candidates():
 
 def test_folding_follows_the_matching_options():
     document = make_document("d", "Tumors, tumor and TUMOR")
-    entities = found(document, *((s, "Disease", 1.0) for s in ("Tumors", "tumor", "TUMOR")))
+    entities = entities_at(document, *((s, "Disease", 1.0) for s in ("Tumors", "tumor", "TUMOR")))
     assert rows(candidates(document, entities, LOOSE), "phrase", "count") == [("TUMOR", 3)]
     assert len(candidates(document, entities, STRICT)) == 3
 
@@ -113,7 +113,7 @@ def test_a_dictionarys_own_options_decide_what_it_holds():
 
 def test_what_was_rejected_more_often_than_accepted_is_left_out():
     document = make_document("d", "rash, itching and rash")
-    entities = found(document, ("rash", "Disease", 1.0), ("itching", "Disease", 1.0))
+    entities = entities_at(document, ("rash", "Disease", 1.0), ("itching", "Disease", 1.0))
 
     def decision(start, end, verdict):
         surface = document.text[start:end]
@@ -128,7 +128,9 @@ def test_what_was_rejected_more_often_than_accepted_is_left_out():
 
 def test_punctuation_is_no_candidate():
     document = make_document("d", "IL - 2")
-    table = candidates(document, found(document, ("-", "Chemical", 1.0), ("2", "Chemical", 1.0)))
+    table = candidates(
+        document, entities_at(document, ("-", "Chemical", 1.0), ("2", "Chemical", 1.0))
+    )
     assert table["phrase"].tolist() == ["2"]
 
 
@@ -139,7 +141,7 @@ def test_nothing_found_is_an_empty_table_with_all_columns():
 
 def test_a_phrase_is_written_on_one_line():
     document = make_document("d", "Heart\n failure.")
-    table = candidates(document, found(document, ("Heart\n failure", "Disease", 1.0)))
+    table = candidates(document, entities_at(document, ("Heart\n failure", "Disease", 1.0)))
     assert table["phrase"].tolist() == ["Heart failure"]
     assert fold_surface("Heart\n failure", BALANCED) == fold_surface("Heart failure", BALANCED)
 

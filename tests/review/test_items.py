@@ -10,10 +10,12 @@ from engine.text.tokenization import make_document
 from tests.support.review_items import DOCUMENT, FOUND, TEXT, at, items, texts
 
 
-def queued(order, seed=0, *, of=None, known=("gout", "lead")):
-    of = items() if of is None else of
-    rows = make_queue(of, order, seed, lambda surfaces: [text in known for text in surfaces])
-    return [of[i] for i in rows]
+def queued(order, seed=0, *, candidates=None, known=("gout", "lead")):
+    candidates = items() if candidates is None else candidates
+    rows = make_queue(
+        candidates, order, seed, lambda surfaces: [text in known for text in surfaces]
+    )
+    return [candidates[i] for i in rows]
 
 
 # ---- items ----------------------------------------------------------------------------------
@@ -40,11 +42,11 @@ def test_items_are_in_text_order_and_overlapping_ones_side_by_side():
 
 
 def test_items_ask_about_each_type_of_one_stretch():
-    found = {
+    findings = {
         "conf_mpu": {"d": (at("lead", "Chemical", 0.7),)},
         "mpu": {"d": (at("lead", "Disease", 0.6),)},
     }
-    assert [(item.text, item.entity_type, item.method) for item in items(found)] == [
+    assert [(item.text, item.entity_type, item.method) for item in items(findings)] == [
         ("lead", "Chemical", "conf_mpu"),
         ("lead", "Disease", "mpu"),
     ]
@@ -57,11 +59,11 @@ def test_ids_do_not_change_when_other_methods_join():
 
 
 def test_an_opinion_is_the_entity_that_shares_most():
-    found = {
+    findings = {
         "conf_mpu": {"d": (at("Chronic kidney disease", "Disease"),)},
         "mpn": {"d": (at("Chronic", "Disease"), at("kidney disease", "Disease"))},
     }
-    opinion = items(found)[0].opinions[1]
+    opinion = items(findings)[0].opinions[1]
     assert TEXT[opinion.entity.start : opinion.entity.end] == "kidney disease"
 
 
@@ -96,20 +98,20 @@ def test_likely_dictionary_errors_are_matches_that_methods_reject():
 
 
 def test_a_match_under_another_type_counts_as_rejected():
-    found = {
+    findings = {
         "conf_mpu": {"d": (at("lead", "Disease", 0.7),)},
         "dictionary": {"d": (at("lead", "Chemical"),)},
     }
-    queue = queued("dictionary", of=items(found))
+    queue = queued("dictionary", candidates=items(findings))
     assert [(item.text, item.entity_type) for item in queue] == [("lead", "Chemical")]
 
 
 def test_a_match_with_other_boundaries_is_not_rejected():
-    found = {
+    findings = {
         "conf_mpu": {"d": (at("Chronic kidney disease", "Disease", 0.7),)},
         "dictionary": {"d": (at("kidney disease", "Disease"),)},
     }
-    assert queued("dictionary", of=items(found)) == []
+    assert queued("dictionary", candidates=items(findings)) == []
 
 
 def test_unseen_surfaces_take_turns_and_known_ones_are_left_out():
@@ -119,7 +121,7 @@ def test_unseen_surfaces_take_turns_and_known_ones_are_left_out():
         Entity(start, end, "Chemical", score=score)
         for start, end, score in ((0, 6, 0.9), (8, 14, 0.8), (16, 21, 0.95), (26, 30, 1.0))
     )
-    queue = queued("unseen", of=make_items([document], {"mpu": {"e": entities}}))
+    queue = queued("unseen", candidates=make_items([document], {"mpu": {"e": entities}}))
     # zofran weighs 0.9 + 0.8, Xanax 0.95; which of the two Zofrans is first is a lot.
     assert [text.lower() for text in texts(queue)] == ["zofran", "xanax", "zofran"]
 
@@ -140,32 +142,35 @@ def test_an_unknown_order_is_refused():
     st.lists(st.tuples(st.integers(0, 40), st.integers(1, 9), st.sampled_from("AB")), max_size=9)
 )
 def test_orders_never_invent_or_repeat_items(places):
-    entities = tuple(Entity(start, start + length, of, score=0.5) for start, length, of in places)
+    entities = tuple(
+        Entity(start, start + length, entity_type, score=0.5)
+        for start, length, entity_type in places
+    )
     all_items = make_items([DOCUMENT], {"mpu": {"d": entities}, "mpn": {"d": entities[::2]}})
     for order in ORDERS:
-        queue = queued(order, of=all_items)
+        queue = queued(order, candidates=all_items)
         assert len({item.id for item in queue}) == len(queue)
         assert {item.id for item in queue} <= {item.id for item in all_items}
 
 
 def test_without_methods_or_finds_there_is_nothing_to_decide():
-    for found in ({}, {"mpu": {}}, {"mpu": {"d": ()}, "dictionary": {"elsewhere": ()}}):
-        assert list(items(found)) == []
-        assert [queued(order, of=items(found)) for order in ORDERS] == [[]] * len(ORDERS)
+    for findings in ({}, {"mpu": {}}, {"mpu": {"d": ()}, "dictionary": {"elsewhere": ()}}):
+        assert list(items(findings)) == []
+        assert [queued(order, candidates=items(findings)) for order in ORDERS] == [[]] * len(ORDERS)
 
 
 def test_entities_outside_the_text_are_left_out():
-    found = {"mpu": {"d": (Entity(0, 7, "Disease"), Entity(0, 999, "Disease")), "gone": ()}}
-    assert texts(items(found)) == ["Chronic"]
+    findings = {"mpu": {"d": (Entity(0, 7, "Disease"), Entity(0, 999, "Disease")), "gone": ()}}
+    assert texts(items(findings)) == ["Chronic"]
 
 
 def test_finds_count_a_surface_in_any_case_once_a_place():
     document, other = make_document("d", "Gout, gout."), make_document("e", "GOUT")
-    found = {
+    findings = {
         "mpu": {"d": (Entity(0, 4, "A"), Entity(6, 10, "A")), "e": (Entity(0, 4, "A"),)},
         "mpn": {"d": (Entity(0, 4, "B"),)},
     }
-    made = make_items([document, other], found)
+    made = make_items([document, other], findings)
     assert set(made.folded_texts()) == {"gout"}
     assert count_finds(made, np.arange(len(made))) == (3, 2)
     assert count_finds(made, np.arange(0)) == (0, 0)

@@ -20,20 +20,20 @@ def accepted(start, end, entity_type="Drug", status="accepted"):
     return Entity(start, end, entity_type, method="review", source="mpu", review_status=status)
 
 
-def merged(review=NOTHING, found=(), matched=()):
-    return reviewed_entities(review, {"d": found}, {"d": matched})["d"]
+def merged(review=NOTHING, predicted=(), matched=()):
+    return reviewed_entities(review, {"d": predicted}, {"d": matched})["d"]
 
 
 def test_without_decisions_the_method_comes_first_and_the_dictionary_fills_the_gaps():
     # The match 4-9 overlaps what the method found; 20-27 does not.
-    assert merged(found=[model(0, 7)], matched=[match(4, 9), match(20, 27)]) == (
+    assert merged(predicted=[model(0, 7)], matched=[match(4, 9), match(20, 27)]) == (
         model(0, 7),
         match(20, 27),
     )
 
 
 def test_touching_entities_do_not_overlap():
-    assert merged(found=[model(0, 7)], matched=[match(7, 9)]) == (model(0, 7), match(7, 9))
+    assert merged(predicted=[model(0, 7)], matched=[match(7, 9)]) == (model(0, 7), match(7, 9))
 
 
 def test_what_was_accepted_replaces_what_overlaps_it():

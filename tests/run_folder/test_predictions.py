@@ -37,9 +37,9 @@ def path(tmp_path):
 
 
 def test_predictions_are_read_as_they_were_written(path):
-    found = read_entities(path)
-    assert found == ENTITIES
-    assert list(found) == list(ENTITIES)
+    entities = read_entities(path)
+    assert entities == ENTITIES
+    assert list(entities) == list(ENTITIES)
 
 
 def test_predictions_are_read_as_columns(path):

@@ -65,9 +65,9 @@ def test_two_workers_give_the_same_weights_and_both_report(planted, alone, tmp_p
     )
     assert weights(folders) == weights(alone)
     for method in METHODS:
-        of = [p for p in heard if p.method == method]
-        assert [p.epoch.number for p in of if p.stage == "training"] == [1, 2]
-        assert of[-1].seconds_left == 0
+        reports = [p for p in heard if p.method == method]
+        assert [p.epoch.number for p in reports if p.stage == "training"] == [1, 2]
+        assert reports[-1].seconds_left == 0
 
 
 def test_a_finished_run_is_not_trained_again(planted, alone):

@@ -29,7 +29,7 @@ def entity(first, last, entity_type="X", score=None):
 
 
 def pool(**sets):
-    return pool_entities([DOCUMENT], {name: {"d": of} for name, of in sets.items()})
+    return pool_entities([DOCUMENT], {name: {"d": entities} for name, entities in sets.items()})
 
 
 A, B, C = entity(0, 0), entity(2, 3), entity(6, 6, "Y")
@@ -95,18 +95,18 @@ def test_disagreement_counts_disputed_places_in_every_sentence():
 # ---- confusion ------------------------------------------------------------------------------
 
 
-def confused(gold, found):
-    table = confusion(pool(gold=gold, found=found), "gold", "found")
+def confused(gold, predicted):
+    table = confusion(pool(gold=gold, predicted=predicted), "gold", "predicted")
     return {
         (row, column): int(count)
-        for row, of in table.iterrows()
-        for column, count in of.items()
+        for row, counts in table.iterrows()
+        for column, count in counts.items()
         if count
     }
 
 
 @pytest.mark.parametrize(
-    "gold, found, expected",
+    "gold, predicted, expected",
     [
         ([A, C], [A, C], {("X", "X"): 1, ("Y", "Y"): 1}),
         ([C], [entity(6, 6, "X")], {("Y", "X"): 1}),
@@ -119,8 +119,8 @@ def confused(gold, found):
     ],
     ids=["same", "other type", "other edges", "apart", "most shared", "two in one", "nothing"],
 )
-def test_confusion_says_what_became_of_each_entity(gold, found, expected):
-    assert confused(gold, found) == expected
+def test_confusion_says_what_became_of_each_entity(gold, predicted, expected):
+    assert confused(gold, predicted) == expected
 
 
 def test_confusion_sees_entities_that_touch_but_do_not_overlap_as_apart():
@@ -137,11 +137,11 @@ def test_confusion_counts_every_entity_of_the_rows_once_on_random_sets():
             starts = starts[np.insert(np.diff(starts) > 2, 0, True)]
             lengths = random.integers(1, 3, len(starts))
             kinds = random.choice(["X", "Y", "Z"], len(starts))
-            of = [
+            entities = [
                 Entity(2 * s, 2 * (s + n) - 1, k)
                 for s, n, k in zip(starts.tolist(), lengths.tolist(), kinds, strict=True)
             ]
-            sets[name] = {"d": of}
+            sets[name] = {"d": entities}
         table = confusion(pool_entities([document], sets), "rows", "columns")
         expected = pd.Series([e.entity_type for e in sets["rows"]["d"]]).value_counts()
         assert table.drop(index="none").sum(axis=1).to_dict() == expected.to_dict()

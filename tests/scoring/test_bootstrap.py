@@ -31,9 +31,9 @@ def documents(count):
 
 
 def scored(gold, count=40, **sets):
-    of = documents(count)
-    pooled = pool_entities(of, {"gold": gold, **sets})
-    bounds = np.cumsum([0, *(len(document.sentences) for document in of)])
+    texts = documents(count)
+    pooled = pool_entities(texts, {"gold": gold, **sets})
+    bounds = np.cumsum([0, *(len(document.sentences) for document in texts)])
     return score_pool(pooled, "gold", gold, sentences_by_document=bounds)
 
 
@@ -48,10 +48,10 @@ def test_count_by_unit_counts_correct_predicted_and_gold_by_type():
 
 
 def test_shares_match_hand_computation_and_are_unknown_where_nothing_counts():
-    found = shares(np.array([[3.0, 4.0, 6.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]]))
-    assert found[0].tolist() == [0.75, 0.5, 0.6]
-    assert np.isnan(found[1, 0]) and found[1, 1:].tolist() == [0, 0]
-    assert np.isnan(found[2]).all()
+    rows = shares(np.array([[3.0, 4.0, 6.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]]))
+    assert rows[0].tolist() == [0.75, 0.5, 0.6]
+    assert np.isnan(rows[1, 0]) and rows[1, 1:].tolist() == [0, 0]
+    assert np.isnan(rows[2]).all()
 
 
 def test_resample_draws_as_many_units_and_is_the_same_for_the_same_seed():
@@ -92,15 +92,15 @@ def test_interval_ignores_unknown_samples_and_is_unknown_without_any():
 
 def test_scores_count_annotated_documents_only():
     gold = {"d0": [X], "d1": []}
-    found = scored(gold, m={"d0": [X], "d1": [Y], "d2": [X]})
-    row = score_table(found).set_index("entity_type").loc[ALL_TYPES]
+    result = scored(gold, m={"d0": [X], "d1": [Y], "d2": [X]})
+    row = score_table(result).set_index("entity_type").loc[ALL_TYPES]
     assert (row["correct"], row["predicted"], row["gold"]) == (1, 2, 1)
-    assert (found.documents, found.unit, found.units) == (2, "sentence", 4)
+    assert (result.documents, result.unit, result.units) == (2, "sentence", 4)
 
 
 def test_documents_are_drawn_when_there_are_enough():
-    found = scored({f"d{i}": [X] for i in range(40)}, m={})
-    assert (found.unit, found.units) == ("document", 40)
+    result = scored({f"d{i}": [X] for i in range(40)}, m={})
+    assert (result.unit, result.units) == ("document", 40)
 
 
 def test_a_perfect_set_has_no_interval_to_speak_of():
@@ -142,13 +142,13 @@ def sample():
 
 
 def test_scores_of_the_sample_are_those_of_the_metrics(sample):
-    corpus, gold, found = sample
-    sets = {"gold": on_tokens(corpus.documents, gold), "dictionary": found}
+    corpus, gold, matched = sample
+    sets = {"gold": on_tokens(corpus.documents, gold), "dictionary": matched}
     pooled = pool_entities(corpus.documents, sets)
     bounds = np.cumsum([0, *(len(document.sentences) for document in corpus.documents)])
     result = score_pool(pooled, "gold", gold, sentences_by_document=bounds, resamples=1_000)
     table = score_table(result).set_index("entity_type")
-    evaluation = evaluate_documents(corpus.documents, gold, found)
+    evaluation = evaluate_documents(corpus.documents, gold, matched)
     for name, scores in {**evaluation.by_type, ALL_TYPES: evaluation.overall}.items():
         row = table.loc[name]
         assert (row["correct"], row["predicted"], row["gold"]) == (

@@ -14,7 +14,7 @@ def entities(*scores):
 
 
 def pool(**sets):
-    return pool_entities([DOCUMENT], {name: {"d": of} for name, of in sets.items()})
+    return pool_entities([DOCUMENT], {name: {"d": entities} for name, entities in sets.items()})
 
 
 # Scores 0.05, 0.9, 0.95 and 1; the second and the last are in the gold.

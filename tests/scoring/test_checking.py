@@ -367,17 +367,17 @@ def test_noisy_phrases_equal_a_slow_count(groups, verdicts):
     judgements = judge(matches, verdicts)
     expected = {}
     for key in zip(*(matches[name] for name in KEY), strict=True):
-        of = matches[(matches[KEY] == list(key)).all(axis=1)]
-        given = [judgements[place].verdict for place in places(of) if place in judgements]
+        of_phrase = matches[(matches[KEY] == list(key)).all(axis=1)]
+        given = [judgements[place].verdict for place in places(of_phrase) if place in judgements]
         correct, checked = given.count("correct"), len(given) - given.count("unsure")
         precision = checked_precision(matches[matches["entity_type"] == key[1]], judgements)
         prior = precision["precision"].fillna(1.0).astype(float).iloc[0]
         right = (correct + 2 * prior) / (checked + 2)
-        false = checked - correct + (len(of) - checked) * (1 - right)
-        expected[key] = (len(of), checked, pytest.approx(false))
+        false = checked - correct + (len(of_phrase) - checked) * (1 - right)
+        expected[key] = (len(of_phrase), checked, pytest.approx(false))
     table = noisy_phrases(matches, judgements).set_index(KEY)
-    found = table[["matches", "checked", "estimated_false"]]
-    assert {key: tuple(row) for key, row in found.iterrows()} == expected
+    figures = table[["matches", "checked", "estimated_false"]]
+    assert {key: tuple(row) for key, row in figures.iterrows()} == expected
 
 
 # ---- gold -----------------------------------------------------------------------------------

@@ -21,7 +21,9 @@ def rows(marks):
 
 def expected(entities):
     return sorted(
-        (id, e.start, e.end, e.entity_type, e.score) for id, of in entities.items() for e in of
+        (id, e.start, e.end, e.entity_type, e.score)
+        for id, in_document in entities.items()
+        for e in in_document
     )
 
 
@@ -31,9 +33,9 @@ def test_entities_become_columns():
         "d1": [],
         "d3": [Entity(1, 2, "X", score=1.0)],
     }
-    found = marks_of_entities(entities)
-    assert rows(found) == expected(entities)
-    assert found.document_ids == ("d2", "d1", "d3") and found.types == ("X", "Y")
+    marks = marks_of_entities(entities)
+    assert rows(marks) == expected(entities)
+    assert marks.document_ids == ("d2", "d1", "d3") and marks.types == ("X", "Y")
 
 
 def test_no_entities_are_no_rows():

@@ -38,15 +38,15 @@ def spans(*triples):
 def test_evaluate_matches_hand_computation():
     gold = [spans((0, 2, "Disease"), (4, 5, "Chemical")), spans((1, 3, "Disease")), []]
     predicted = [spans((0, 2, "Disease"), (4, 5, "Disease")), spans((1, 2, "Disease")), []]
-    found = evaluate(gold, predicted, [6, 4, 2])
+    evaluation = evaluate(gold, predicted, [6, 4, 2])
     # Disease: 1 right (the first), 3 predicted, 2 gold.  Chemical: nothing predicted, 1 gold.
-    assert found.by_type == {"Chemical": Scores(0, 0, 1), "Disease": Scores(1, 3, 2)}
-    assert found.overall == Scores(1, 3, 3)
+    assert evaluation.by_type == {"Chemical": Scores(0, 0, 1), "Disease": Scores(1, 3, 2)}
+    assert evaluation.overall == Scores(1, 3, 3)
     # Tokens of the right type: 0 and 1 of the first sentence, 1 of the second; 4 are predicted
     # (0, 1, 4 and 1) and 5 are gold (0, 1, 4 and 1, 2).
-    assert found.tokens == Scores(3, 4, 5)
-    assert found.errors == {"boundary": 1, "type": 1, "spurious": 0, "missed": 0}
-    assert found.errors_by_type == {
+    assert evaluation.tokens == Scores(3, 4, 5)
+    assert evaluation.errors == {"boundary": 1, "type": 1, "spurious": 0, "missed": 0}
+    assert evaluation.errors_by_type == {
         "Chemical": {"boundary": 0, "type": 0, "spurious": 0, "missed": 0},
         "Disease": {"boundary": 1, "type": 1, "spurious": 0, "missed": 0},
     }
@@ -88,20 +88,20 @@ def test_scores_are_unknown_and_not_zero_when_there_is_nothing_to_count():
     ids=["no sentence", "all outside", "empty sentences", "no prediction", "no gold", "one empty"],
 )
 def test_evaluate_of_corner_cases(gold, predicted, lengths, expected):
-    found = evaluate(gold, predicted, lengths)
-    assert found.overall == overall(found.by_type) == expected
+    evaluation = evaluate(gold, predicted, lengths)
+    assert evaluation.overall == overall(evaluation.by_type) == expected
 
 
 def test_evaluate_keeps_odd_type_names_whole():
     gold = [[Span(i, i + 1, name) for i, name in enumerate(ODD_NAMES)]]
-    found = evaluate(gold, gold, [len(ODD_NAMES)])
-    assert found.by_type == {name: Scores(1, 1, 1) for name in sorted(ODD_NAMES)}
+    evaluation = evaluate(gold, gold, [len(ODD_NAMES)])
+    assert evaluation.by_type == {name: Scores(1, 1, 1) for name in sorted(ODD_NAMES)}
 
 
 def test_evaluate_does_not_join_types_that_share_an_ending():
     gold, predicted = [spans((0, 1, "non-drug"))], [spans((0, 1, "drug"))]
-    found = evaluate(gold, predicted, [1])
-    assert found.by_type == {"drug": Scores(0, 1, 0), "non-drug": Scores(0, 0, 1)}
+    evaluation = evaluate(gold, predicted, [1])
+    assert evaluation.by_type == {"drug": Scores(0, 1, 0), "non-drug": Scores(0, 0, 1)}
 
 
 def test_evaluate_refuses_sides_of_different_length():
@@ -152,13 +152,13 @@ def random_tags(rng, length, types):
 def places(tags):
     """(start, end, type) of each mention, read off the tags without the engine."""
     begins = [i for i, tag in enumerate(tags) if tag.startswith("B-")]
-    found = set()
+    mentions = set()
     for start in begins:
         end = start + 1
         while end < len(tags) and tags[end].startswith("I-"):
             end += 1
-        found.add((start, end, tags[start][2:]))
-    return found
+        mentions.add((start, end, tags[start][2:]))
+    return mentions
 
 
 def disturbed(rng, tags, types):
@@ -188,26 +188,26 @@ def evaluate_tags(gold, predicted):
     return evaluate(*sides, [len(tags) for tags in gold])
 
 
-def assert_same_as_report(found, gold, predicted):
+def assert_same_as_report(evaluation, gold, predicted):
     report = classification_report(
         gold, predicted, mode="strict", scheme=IOB2, output_dict=True, zero_division=0
     )
-    for name, scores in {**found.by_type, "micro avg": found.overall}.items():
+    for name, scores in {**evaluation.by_type, "micro avg": evaluation.overall}.items():
         theirs = report[name]
         assert (scores.precision or 0.0) == pytest.approx(theirs["precision"])
         assert (scores.recall or 0.0) == pytest.approx(theirs["recall"])
         assert (scores.f1 or 0.0) == pytest.approx(theirs["f1-score"])
         assert scores.support == theirs["support"]
-    assert set(report) - set(found.by_type) == {"micro avg", "macro avg", "weighted avg"}
+    assert set(report) - set(evaluation.by_type) == {"micro avg", "macro avg", "weighted avg"}
 
 
 def test_evaluate_equals_span_sets_and_seqeval_on_each_of_1000_random_sequences():
     for gold, predicted in random_pairs(1_000):
-        found = evaluate_tags([gold], [predicted])
+        evaluation = evaluate_tags([gold], [predicted])
         right, guessed = places(gold), places(predicted)
-        assert found.overall == Scores(len(right & guessed), len(guessed), len(right))
+        assert evaluation.overall == Scores(len(right & guessed), len(guessed), len(right))
         if right | guessed:
-            assert_same_as_report(found, [gold], [predicted])
+            assert_same_as_report(evaluation, [gold], [predicted])
 
 
 @pytest.mark.parametrize("most_by_seqeval", [0, 5_000])
@@ -218,22 +218,24 @@ def test_evaluate_equals_seqeval_over_1000_random_sequences_together(
     monkeypatch.setattr(metrics, "_MOST_DISPUTED", most_by_seqeval)
     types = [f"T{i}" for i in range(type_count)]
     gold, predicted = map(list, zip(*random_pairs(1_000, types), strict=True))
-    found = evaluate_tags(gold, predicted)
+    evaluation = evaluate_tags(gold, predicted)
     for name in types:
         right, guessed = (
             {(i, *p) for i, tags in enumerate(side) for p in places(tags) if p[2] == name}
             for side in (gold, predicted)
         )
-        assert found.by_type[name] == Scores(len(right & guessed), len(guessed), len(right))
-    assert_same_as_report(found, gold, predicted)
+        assert evaluation.by_type[name] == Scores(len(right & guessed), len(guessed), len(right))
+    assert_same_as_report(evaluation, gold, predicted)
 
 
 def test_errors_add_up_on_random_sequences():
     for gold, predicted in random_pairs(500):
-        found = evaluate_tags([gold], [predicted])
-        wrong = sum(found.errors[kind] for kind in ("boundary", "type", "spurious"))
-        assert found.overall.predicted == found.overall.correct + wrong
-        assert found.errors["missed"] <= found.overall.support - found.overall.correct
+        evaluation = evaluate_tags([gold], [predicted])
+        wrong = sum(evaluation.errors[kind] for kind in ("boundary", "type", "spurious"))
+        assert evaluation.overall.predicted == evaluation.overall.correct + wrong
+        assert (
+            evaluation.errors["missed"] <= evaluation.overall.support - evaluation.overall.correct
+        )
 
 
 # ---- documents and entities -----------------------------------------------------------------
@@ -250,8 +252,8 @@ def test_evaluate_documents_ignores_documents_without_gold():
 
 def test_evaluate_documents_takes_a_document_without_predictions_for_empty():
     document = make_tokenized_document("d1", [("aspirin", "helps")])
-    found = evaluate_documents([document], {"d1": (Entity(0, 7, "Chemical"),)}, {})
-    assert found.overall == Scores(0, 0, 1)
+    evaluation = evaluate_documents([document], {"d1": (Entity(0, 7, "Chemical"),)}, {})
+    assert evaluation.overall == Scores(0, 0, 1)
 
 
 def test_labels_are_scored_as_the_entities_that_they_make():
@@ -261,13 +263,13 @@ def test_labels_are_scored_as_the_entities_that_they_make():
         make_tokenized_document("d3", [("aspirin", "for", "gout"), ("fever",)]),
     ]
     gold = {"d1": (Entity(0, 4, "Disease"),), "d3": (Entity(0, 7, "Drug"),)}
-    found = gold_spans(documents, gold)
-    assert found.sentences == (0, 1, 3, 4)  # 2 is of d2, which has no gold
-    assert found.lengths == (2, 2, 3, 1)
+    spans = gold_spans(documents, gold)
+    assert spans.sentences == (0, 1, 3, 4)  # 2 is of d2, which has no gold
+    assert spans.lengths == (2, 2, 3, 1)
     gout = Dictionary("d", (Phrase("gout", "Disease"),))
     labels = label(documents, [gout])
     expected = evaluate_documents(documents, gold, dictionary_entities(labels, documents))
-    assert evaluate_spans(found, labels.spans()) == expected
+    assert evaluate_spans(spans, labels.spans()) == expected
     assert expected.overall == Scores(1, 3, 2)
 
 
@@ -293,5 +295,5 @@ def test_compare_entities_equals_evaluate_on_aligned_entities(corpus, data):
         ]
         for document in corpus.documents
     }
-    found = evaluate_documents(corpus.documents, corpus.entities, predicted)
-    assert compare_entities(corpus.entities, predicted) == found.by_type
+    evaluation = evaluate_documents(corpus.documents, corpus.entities, predicted)
+    assert compare_entities(corpus.entities, predicted) == evaluation.by_type

@@ -91,7 +91,7 @@ def test_on_tokens_widens_an_entity_that_runs_into_white_space():
 @given(corpora(aligned=False))
 def test_counts_of_a_pool_are_those_of_strict_scores_whatever_the_offsets(corpus):
     fitted = on_tokens(corpus.documents, corpus.entities)
-    first = {id: of[:1] for id, of in fitted.items()}
+    first = {id: entities[:1] for id, entities in fitted.items()}
     pooled = pool_entities(corpus.documents, {"gold": fitted, "first": first})
     scores = evaluate_documents(corpus.documents, corpus.entities, first).overall
     assert pooled.column("gold").sum() == scores.support

@@ -64,8 +64,8 @@ def test_muted_phrases_are_unseen():
 
 def test_seen_reads_given_tokens_as_given():
     document = make_tokenized_document("d", [("had", "Kidney", "stones"), ("lead",)])
-    found = [Entity(4, 17, "Disease"), Entity(18, 22, "Metal")]
-    assert seen(found, document=document) == [True, True]
+    entities = [Entity(4, 17, "Disease"), Entity(18, 22, "Metal")]
+    assert seen(entities, document=document) == [True, True]
 
 
 def test_seen_recall_parts_the_gold_and_counts_what_each_set_finds():
@@ -75,7 +75,7 @@ def test_seen_recall_parts_the_gold_and_counts_what_each_set_finds():
         entity("acute kidney stones", "Disease"),
     ]
     sets = {"gold": gold, "dictionary": gold[1:2], "mpu": gold[:2]}
-    pooled = pool_entities([DOCUMENT], {name: {"d": of} for name, of in sets.items()})
+    pooled = pool_entities([DOCUMENT], {name: {"d": entities} for name, entities in sets.items()})
     places = seen_places(pooled, "gold", [DOCUMENT], LABELS)
     table = seen_recall(pooled, "gold", places)
     assert table[["name", "group", "found", "gold", "recall"]].values.tolist() == [

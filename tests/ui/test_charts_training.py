@@ -37,7 +37,7 @@ def test_each_method_has_a_line_in_its_own_style_named_at_its_end():
     ]
     assert figure.data[1].line.color == METHOD_COLORS["conf_mpu"]
     assert figure.data[1].line.dash == METHOD_DASHES["conf_mpu"]
-    ends = {(of.text, of.x, of.y) for of in figure.layout.annotations}
+    ends = {(label.text, label.x, label.y) for label in figure.layout.annotations}
     assert ends == {("MPN", 2, 0.5), ("Conf-MPU", 1, 0.7)}
     assert not figure.layout.showlegend
 
@@ -51,7 +51,7 @@ def test_the_axis_reaches_to_the_last_epoch_from_the_start():
 def test_names_of_lines_that_end_at_one_place_do_not_cover_each_other():
     close = epochs(("mpn", 1, 0.5, 0), ("conf_mpu", 1, 0.5, 0), ("mpu", 1, 0.501, 0))
     figure = epochs_figure(close, "risk", NAMES, title="Risk")
-    assert sorted(round(of.yshift) for of in figure.layout.annotations) == [0, 16, 32]
+    assert sorted(round(label.yshift) for label in figure.layout.annotations) == [0, 16, 32]
 
 
 def test_shares_are_drawn_in_percent_on_the_whole_scale():

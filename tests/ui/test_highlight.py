@@ -76,8 +76,8 @@ def test_highlight_shows_the_text_unchanged(text, cuts):
 def test_marks_are_places_in_the_sentence_not_in_the_document():
     document = make_document("d", "First one. He had kidney stones.")
     sentence = document.sentences[1]
-    found = marks(sentence, [Span(2, 4, "Disease")])
-    assert found == [Mark(7, 20, "Disease")]
+    marked = marks(sentence, [Span(2, 4, "Disease")])
+    assert marked == [Mark(7, 20, "Disease")]
     assert sentence.text[7:20] == "kidney stones"
 
 

@@ -28,8 +28,8 @@ GOUT = LaneMark(24, 28, "Disease", 0.875)
 
 
 def test_columns_are_the_words_that_all_lanes_treat_alike():
-    found = columns(SENTENCE, [Lane("a", [FAILURE]), Lane("b", [ACUTE, GOUT])])
-    assert found == [
+    parts = columns(SENTENCE, [Lane("a", [FAILURE]), Lane("b", [ACUTE, GOUT])])
+    assert parts == [
         Column("Acute", " ", 0, 5, (None, ACUTE)),
         Column("renal failure", " ", 6, 19, (FAILURE, ACUTE)),
         Column("and", " ", 20, 23, (None, None)),
@@ -50,8 +50,8 @@ def test_adjacent_marks_of_one_type_stay_apart():
 
 
 def test_a_mark_that_ends_inside_a_token_covers_it():
-    found = columns(SENTENCE, [Lane("a", [LaneMark(8, 21, "Disease")])])
-    assert found[1].text == "renal failure and"
+    parts = columns(SENTENCE, [Lane("a", [LaneMark(8, 21, "Disease")])])
+    assert parts[1].text == "renal failure and"
 
 
 @pytest.mark.parametrize("mark", [LaneMark(40, 50, "Disease"), LaneMark(-9, -2, "Disease")])
@@ -60,21 +60,21 @@ def test_a_mark_outside_the_sentence_is_not_drawn(mark):
 
 
 def test_of_overlapping_marks_in_a_lane_the_first_is_drawn():
-    found = columns(SENTENCE, [Lane("a", [FAILURE, ACUTE])])
-    assert {column.marks[0] for column in found} == {ACUTE, None}
+    parts = columns(SENTENCE, [Lane("a", [FAILURE, ACUTE])])
+    assert {column.marks[0] for column in parts} == {ACUTE, None}
 
 
 def test_a_long_mark_is_cut_between_words_so_that_it_can_wrap():
     text = "very " * 30 + "long"
     sentence = make_document("d", text).sentences[0]
-    found = columns(sentence, [Lane("a", [LaneMark(0, len(text), "Disease")])])
-    assert len(found) > 3
-    assert max(len(column.text) for column in found) <= 40
+    parts = columns(sentence, [Lane("a", [LaneMark(0, len(text), "Disease")])])
+    assert len(parts) > 3
+    assert max(len(column.text) for column in parts) <= 40
     html = block_html(Block(1, sentence, [Lane("a", [LaneMark(0, len(text), "Disease")])]), COLORS)
     # Named once, rounded at its two ends only.
     assert html.count(">Disease<") == 1
     assert html.count('class="m s"') == html.count('class="m e"') == 1
-    assert html.count('class="m"') == len(found) - 2
+    assert html.count('class="m"') == len(parts) - 2
 
 
 def test_each_lane_has_a_cell_under_every_marked_word():
@@ -167,7 +167,7 @@ def test_make_blocks_takes_each_lane_from_its_own_set():
     gout, lead = Entity(7, 11, "Disease", score=0.5), Entity(20, 24, "Chemical")
     pool = pool_entities(documents, {"MPU": {"d1": [gout, lead]}, "Gold": {"d2": [lead]}})
     sentences = [s for document in documents for s in document.sentences]
-    found = make_blocks(pool, sentences, [0, 3])
-    assert [block.number for block in found] == [1, 4]
-    assert found[0].lanes == [Lane("MPU", [LaneMark(7, 11, "Disease", 0.5)]), Lane("Gold", [])]
-    assert found[1].lanes == [Lane("MPU", []), Lane("Gold", [LaneMark(7, 11, "Chemical")])]
+    blocks = make_blocks(pool, sentences, [0, 3])
+    assert [block.number for block in blocks] == [1, 4]
+    assert blocks[0].lanes == [Lane("MPU", [LaneMark(7, 11, "Disease", 0.5)]), Lane("Gold", [])]
+    assert blocks[1].lanes == [Lane("MPU", []), Lane("Gold", [LaneMark(7, 11, "Chemical")])]

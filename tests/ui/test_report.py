@@ -50,16 +50,16 @@ class Tags(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.found, self.open = [], []
+        self.elements, self.open = [], []
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs)))
         if tag not in ("meta", "path", "rect", "circle"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -77,12 +77,12 @@ def test_report_is_well_formed_and_needs_nothing_from_elsewhere():
     page = report()
     tags = Tags(page)
     assert tags.open == []
-    names = {name for name, _ in tags.found}
+    names = {name for name, _ in tags.elements}
     assert names & {"script", "link", "img", "iframe", "object", "base", "form"} == set()
-    attributes = {name for _, of in tags.found for name in of}
+    attributes = {name for _, attrs in tags.elements for name in attrs}
     assert attributes & {"src", "href", "srcset", "action"} == set()
     assert "url(" not in page and "@import" not in page and "http://" not in page
-    policy = [of["content"] for name, of in tags.found if of.get("http-equiv")]
+    policy = [attrs["content"] for name, attrs in tags.elements if attrs.get("http-equiv")]
     assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
 
 
@@ -99,11 +99,11 @@ def test_markup_in_names_types_and_text_is_text(evil):
         notes=(evil,),
     )
     plain = Tags(report(types=TYPES[:1], methods=(MethodRow("conf_mpu", "x", 3),), notes=("x",)))
-    allowed = {name for name, _ in plain.found} | {"li", "ul"}
+    allowed = {name for name, _ in plain.elements} | {"li", "ul"}
     tags = Tags(page)
     assert tags.open == []
-    assert {name for name, _ in tags.found} <= allowed
-    assert not [of for _, of in tags.found if any(name.startswith("on") for name in of)]
+    assert {name for name, _ in tags.elements} <= allowed
+    assert not [attrs for _, attrs in tags.elements if any(name.startswith("on") for name in attrs)]
 
 
 def test_without_gold_the_report_counts_and_claims_nothing():

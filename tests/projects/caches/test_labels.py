@@ -27,8 +27,8 @@ LABELS = label(DOCUMENTS, DICTIONARIES)
 
 
 @given(dictionaries(), texts())
-def test_labels_come_back_as_they_were(of, documents):
-    labels = label(documents, of)
+def test_labels_come_back_as_they_were(given_dictionaries, documents):
+    labels = label(documents, given_dictionaries)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "labels.npz")
         store_labels(labels, path)
