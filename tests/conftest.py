@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The same examples on every run, so that a failure is there again tomorrow.
+# The same examples on every run, so that a failure can be repeated.
 settings.register_profile(
     "ci",
     deadline=None,
     derandomize=True,
     max_examples=50,
-    suppress_health_check=[HealthCheck.too_slow],  # it measures the machine
+    suppress_health_check=[HealthCheck.too_slow],  # this check depends on the speed of the machine
 )
 settings.load_profile("ci")
 
@@ -19,7 +19,7 @@ settings.load_profile("ci")
 @pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
     """Compute with one thread, so that sums are rounded alike everywhere."""
-    import torch  # it takes seconds, and most tests do without it
+    import torch  # the import takes seconds, and most tests do not need it
 
     from engine.network.device import set_threads
 

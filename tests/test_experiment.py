@@ -1,4 +1,4 @@
-"""The whole path, on a corpus whose truth is known because it was planted."""
+"""The whole path, on a generated corpus whose true entities are known."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def planted():
 
 @pytest.fixture(scope="module")
 def small():
-    """A corpus for tests of how a run goes, not of what it learns."""
+    """A small corpus, for tests that do not depend on what is learned."""
     return Planted(sentence_count=60)
 
 
@@ -59,7 +59,7 @@ def test_conf_mpu_finds_the_names_that_mpn_gives_up(planted):
 
 
 @pytest.mark.parametrize("method", ["mpn", "mpu", "conf_mpu", "bnpu", "early_stopped"])
-def test_every_method_runs_and_predicts_a_row_a_token(small, method):
+def test_every_method_runs_and_predicts_one_row_per_token(small, method):
     trained = run(small.data, small.priors, settings_for(method))
     probs = probabilities(trained, small.sentences)
     assert probs.shape == (len(small.labels), 3)
@@ -97,12 +97,12 @@ def test_early_stopped_trains_a_tenth_of_the_epochs(small):
     assert [e.number for e in trained.history] == [1, 2]
 
 
-def test_bnpu_has_a_tagger_for_each_type_and_takes_the_surest(small):
+def test_bnpu_has_one_tagger_per_type_and_takes_the_most_probable(small):
     trained = run(small.data, small.priors, settings_for("bnpu"))
     assert len(trained.taggers) == 2
     probs = probabilities(trained, small.sentences)
     np.testing.assert_allclose(probs[:, 0], 1 - probs[:, 1:].max(axis=1), atol=1e-6)
-    # The surest type wins only where it is surer than not.
+    # The most probable type wins only if its probability is above one half.
     is_entity = probs.argmax(axis=1) > 0
     assert (is_entity == (probs[:, 1:].max(axis=1) > 0.5)).all()
 
@@ -179,7 +179,7 @@ def test_predict_gives_every_document_its_entities(planted, supervised):
     assert (entity.entity_type, entity.method, entity.run_id) == ("Disease", "supervised", "run 7")
 
 
-def test_predict_tells_its_share_and_stops_when_asked(supervised, monkeypatch):
+def test_predict_reports_its_progress_and_stops_when_asked(supervised, monkeypatch):
     documents = [make_tokenized_document(f"d{i}", [["no", "signs"]]) for i in range(4)]
     monkeypatch.setattr(
         "engine.learning.training_data._TOKENS_AT_ONCE", 4
@@ -268,7 +268,7 @@ def test_what_is_prepared_can_be_trained_predicted_and_scored(text):
 # ---- progress, stop, resume -----------------------------------------------------------------
 
 
-def test_progress_tells_the_stages_in_order_and_counts_down_to_zero(small):
+def test_progress_reports_the_stages_in_order_and_counts_down_to_zero(small):
     heard = []
     run(small.data, small.priors, SMALL, on_progress=heard.append)
     assert [(p.stage, p.epoch.number, p.epochs) for p in heard] == [
@@ -317,7 +317,7 @@ def test_progress_of_a_resumed_run_counts_down_to_zero(small, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["conf_mpu", "bnpu"])
-def test_a_stopped_run_goes_on_to_the_same_result(small, tmp_path, method):
+def test_a_stopped_run_resumes_to_the_same_result(small, tmp_path, method):
     settings, checkpoint = settings_for(method, epochs=3), tmp_path / "checkpoint.safetensors"
     straight = run(small.data, small.priors, settings)
     heard = []
@@ -364,7 +364,7 @@ def test_check_data_refuses_text_that_is_nearly_all_labeled():
     ("priors", "total"),
     [((0, 0.6, 0.4), "1.00"), ((0, 0.8, 0.4), "1.20"), ((0.5, 0.5, 0.0), "0.50")],
 )
-def test_check_data_refuses_priors_that_cannot_be(priors, total):
+def test_check_data_refuses_impossible_priors(priors, total):
     assert refusal([0, 1, 2], priors) == f"Priors must be > 0 and sum to < 1 (now {total})"
 
 

@@ -25,7 +25,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory, wheel):
-    """A clean environment with the wheel alone: what labels, without torch."""
+    """A clean environment with the wheel alone, which can label but has no torch."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=True)
     install(folder, wheel)
@@ -33,7 +33,7 @@ def environment(tmp_path_factory, wheel):
 
 
 def run(*command, cwd=None, environment=None):
-    """Run a command where nothing of the checkout can be seen, and return what it printed."""
+    """Run a command that cannot see the checkout, and return what it printed."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [str(part) for part in command],

@@ -1,4 +1,4 @@
-"""The sample project shows what the tool is for; these are the promises it was written to keep."""
+"""The sample project shows what the tool is for; these tests check that it still does."""
 
 import csv
 from collections import Counter, defaultdict

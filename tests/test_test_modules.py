@@ -1,4 +1,4 @@
-"""What tests share is in tests/support and conftest.py, and nowhere else."""
+"""Shared test code is in tests/support and conftest.py only."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What every page needs of the process that draws it for a test, and leaves behind in it."""
+"""Fixtures of all page tests: a data folder per test, and a main module that stays the same."""
 
 import sys
 

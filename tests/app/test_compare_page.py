@@ -58,7 +58,7 @@ def row(page, method, group="All types"):
 # ---- before there is anything ---------------------------------------------------------------
 
 
-def test_page_says_how_to_get_something_to_compare():
+def test_page_says_what_to_do_before_anything_is_trained():
     page = show(create_project("Empty"))
     assert "Nothing is trained yet." in html(page)
     assert not page.tabs
@@ -93,13 +93,13 @@ def test_without_gold_what_was_judged_is_counted_for_each_method(project):
     assert cells[5].startswith("50.0 ")
 
 
-def test_gold_that_is_there_can_be_left_out(gold_project):
+def test_gold_can_be_left_out_of_the_comparison(gold_project):
     page = show(gold_project)
     page.pills[0].set_value(["dictionary", "mpu", "conf_mpu"]).run()
     assert checked(page).info[0].value == f"{NO_GOLD} You have gold, but it is not chosen."
 
 
-def test_gold_that_cannot_be_read_is_explained_and_all_else_stays(project, monkeypatch):
+def test_gold_that_cannot_be_read_is_explained_and_the_rest_still_works(project, monkeypatch):
     def fail(project):
         raise InputError("gold.csv is empty")
 
@@ -138,11 +138,11 @@ def test_a_method_that_learned_from_gold_is_never_the_best(gold_project):
     assert "A method that learned from the gold is never the best." in captions(page)
 
 
-def test_scores_tell_how_intervals_are_made(gold_project):
+def test_page_explains_how_intervals_are_computed(gold_project):
     assert "from 1,000 random resamples of the 3 sentences" in captions(show(gold_project))
 
 
-def test_another_type_can_be_looked_at(gold_project):
+def test_scores_of_another_type_can_be_shown(gold_project):
     page = show(gold_project)
     assert page.selectbox(key="compare_type").options == [
         "All types",
@@ -153,7 +153,7 @@ def test_another_type_can_be_looked_at(gold_project):
     checked(page.selectbox(key="compare_type").set_value("Disease").run())
 
 
-def test_gold_for_a_part_of_the_documents_scores_that_part():
+def test_gold_for_some_documents_scores_only_those():
     made = make_project()
     made.add_text([SourceFile("more.txt", b"Lead again.\n")])
     finish_run(made)
@@ -164,7 +164,7 @@ def test_gold_for_a_part_of_the_documents_scores_that_part():
     assert row(page, "Dictionary")[4] == "2"  # the third match is in the other document
 
 
-def test_gold_without_an_entity_is_said_to_be(project):
+def test_page_says_that_gold_without_entities_cannot_score(project):
     record = {"id": "notes", "text": TEXT.decode(), "label": []}
     project.set_gold([SourceFile("gold.jsonl", json.dumps(record).encode())])
     assert show(project).info[0].value.startswith("The gold contains no entities")
@@ -199,7 +199,7 @@ def test_one_method_alone_has_nothing_to_agree_with(project):
     assert checked(page).info[0].value == "Choose at least one method."
 
 
-def test_the_dictionaries_alone_give_no_scores(project):
+def test_dictionary_matches_alone_have_no_scores(project):
     page = show(project, "Certainty")
     page.pills[0].set_value(["dictionary"]).run()
     assert "None of these gives scores" in checked(page).info[-1].value
@@ -213,7 +213,7 @@ def test_sentences_have_a_lane_for_each_method(gold_project):
     text = html(page)
     assert "\nGold\nDictionary\nMPU\nConf-MPU\n" in text
     assert 'title="MPU: Disease, score 0.80"' in text
-    # All but the second sentence: there the trained methods are silent alike.
+    # All but the second sentence, in which no trained method finds anything.
     assert "Sentences 1–2 of 2." in captions(page)
 
 
@@ -299,7 +299,7 @@ def test_runs_of_one_method_are_told_apart(project):
     assert "Runs 1: " in captions(page)
 
 
-def test_more_sets_than_can_stand_side_by_side_are_said_to_be_left_out(project):
+def test_page_says_how_many_sets_are_left_out_when_there_are_too_many(project):
     for _ in range(4):
         finish_run(project, FOUND)
     page = show(project)
@@ -309,7 +309,7 @@ def test_more_sets_than_can_stand_side_by_side_are_said_to_be_left_out(project):
     assert any("3 more are not shown" in warning.value for warning in page.warning)
 
 
-def test_runs_from_other_dictionaries_are_said_to_be(project):
+def test_page_says_when_runs_used_other_dictionaries(project):
     project.add_dictionaries([SourceFile("Disease2.txt", b"kidney disease\n")])
     page = show(project)
     assert "uses the current dictionaries (v2)" in page.warning[0].value.replace("\\", "")
@@ -321,7 +321,7 @@ def test_runs_from_other_dictionaries_are_said_to_be(project):
     assert "These runs learned from different dictionaries (v1 and v2)." in said
 
 
-def test_a_run_on_a_text_that_is_gone_is_said_to_be(project):
+def test_page_says_when_the_text_of_a_run_is_gone(project):
     project.remove_text(project.text_files()[0].id)
     project.add_text([SourceFile("other.txt", b"He had gout.\n")])
     page = show(project)
@@ -330,7 +330,7 @@ def test_a_run_on_a_text_that_is_gone_is_said_to_be(project):
     assert "3 entities of Conf-MPU lie outside the current text and are left out." in said
 
 
-def test_two_runs_are_set_against_each_other(gold_project):
+def test_two_runs_are_compared_entity_by_entity(gold_project):
     finish_run(gold_project, {"conf_mpu": [("gout", "Disease", 0.9), ("Lead", "Chemical", 0.8)]})
     page = show(gold_project, "Two runs")
     figures = {metric.label: metric.value for metric in page.metric}

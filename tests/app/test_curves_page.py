@@ -76,7 +76,7 @@ def test_page_says_what_is_missing():
     assert "No dictionaries yet." in html(show(made))
 
 
-def test_page_says_what_a_curve_will_be(project):
+def test_page_says_what_the_curve_will_contain(project):
     page = show(project)
     assert "No curve yet." in html(page)
     assert "5 shares × 3 methods × 1 seed = 15 points to train" in texts(page)
@@ -84,12 +84,12 @@ def test_page_says_what_a_curve_will_be(project):
     assert chart_count(page) == 0
 
 
-def test_a_known_speed_gives_the_time(project, monkeypatch):
+def test_a_known_speed_gives_an_estimate_of_the_time(project, monkeypatch):
     monkeypatch.setattr(jobs, "estimate", lambda project, request: 7_500.0)
     assert "about 2 h 5 min on this machine" in texts(show(project))
 
 
-def test_nothing_chosen_cannot_be_started(project):
+def test_start_is_disabled_when_nothing_is_chosen(project):
     page = show(project)
     page.pills(key="curves_shares").set_value([]).run()
     assert checked(page).info[0].value == "Choose at least one share and one method."
@@ -112,7 +112,7 @@ def test_start_asks_for_what_was_chosen(project, monkeypatch):
     assert asked == [jobs.CurveRequest((20, 100), ("mpu",), (0, 1), "balanced", {"epochs": 3})]
 
 
-def test_time_can_be_measured_before(project, monkeypatch):
+def test_time_can_be_measured_before_the_start(project, monkeypatch):
     asked = []
     monkeypatch.setattr(jobs, "start", lambda project, request: asked.append(request))
     page = show(project)
@@ -121,7 +121,7 @@ def test_time_can_be_measured_before(project, monkeypatch):
     assert asked[0].preset == "quick"
 
 
-def test_what_speaks_against_a_start_is_said(project, monkeypatch):
+def test_reasons_against_a_start_are_shown(project, monkeypatch):
     def fail(project, request):
         raise InputError("only 3 MB are left on the disk")
 
@@ -207,7 +207,7 @@ def test_without_gold_there_are_counts_only(project):
 
 
 @pytest.mark.parametrize("state", ["cancelled", "failed", "interrupted"])
-def test_a_curve_that_ended_early_keeps_its_points_and_can_go_on(
+def test_a_curve_that_ended_early_keeps_its_points_and_can_be_resumed(
     project, curve, state, monkeypatch
 ):
     end_job(project, curve, state, "The disk is full")

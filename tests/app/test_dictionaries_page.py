@@ -32,7 +32,7 @@ def show(project, tab="Dictionaries"):
 
 
 def ask(page, project, preset):
-    """Choose other matching and ask what it changes."""
+    """Choose another match preset and preview the changes."""
     page.radio(key=f"dictionaries_preset_{project.labels_key()}").set_value(preset)
     return checked(press(page, "Preview changes"))
 
@@ -92,12 +92,12 @@ def test_a_type_is_asked_for_when_phrases_have_none(project):
     assert "Save to the project" not in [button.label for button in page.button]
     [box] = [box for box in page.text_input if box.label == "Type of the phrases without a type"]
     page = checked(press(box.set_value("Chemical").run(), "Save to the project"))
-    # The list keeps the type that its name gives.
+    # The list keeps the type from its file name.
     assert {entity_type for _, entity_type in held(project)["Disease.txt"]} == {"Disease"}
     assert held(project)["mixed.csv"] == [("lead", "Chemical"), ("zinc", "Chemical")]
 
 
-def test_a_file_that_is_no_dictionary_is_explained(project):
+def test_a_file_that_is_not_a_dictionary_is_explained(project):
     page = upload(show(project), ("a.pdf", b"%PDF-1.7", ""))
     assert plain(page.error[0].value).startswith("a.pdf is no dictionary that can be read.")
     page = checked(press(page, "Discard"))
@@ -108,7 +108,7 @@ def test_a_file_that_is_no_dictionary_is_explained(project):
     ("way", "names"),
     [("Replace", ["Disease.txt", "Chemical.txt"]), ("Keep both", None)],
 )
-def test_a_name_that_is_taken_is_asked_about(filled, way, names):
+def test_page_asks_what_to_do_about_a_name_that_is_taken(filled, way, names):
     page = upload(show(filled), ("Disease.txt", b"measles\n", ""))
     [choice] = [radio for radio in page.radio if "already in the project" in radio.label]
     page = checked(press(choice.set_value(way).run(), "Save to the project"))
@@ -128,7 +128,7 @@ def test_grid_says_what_each_dictionary_finds(filled):
     assert rows[1] == ["Chemical.txt", "Chemical", 2, 50.0, 2]
 
 
-def test_other_matching_is_looked_at_before_it_is_applied(filled):
+def test_another_match_preset_is_previewed_before_it_is_applied(filled):
     page = show(filled)
     page = ask(page, filled, "strict")
     assert figures(page) == {"New matches": "+0", "Matches gone": "−2", "Unchanged": "4"}
@@ -181,21 +181,21 @@ def test_a_change_that_fails_halfway_is_not_applied_at_all(filled, monkeypatch):
     assert all(dictionary.is_enabled for dictionary in filled.dictionaries())
 
 
-def test_nothing_to_change_is_said(filled):
+def test_page_says_when_there_is_nothing_to_change(filled):
     page = checked(press(show(filled), "Preview changes"))
     assert page.info[0].value.startswith("Nothing changed")
     assert not figures(page)
 
 
-def test_a_change_is_not_applied_over_another_one(filled):
+def test_a_preview_is_dropped_when_the_dictionaries_changed_elsewhere(filled):
     page = show(filled)
     page = ask(page, filled, "loose")
     filled.save_dictionaries(filled.dictionaries()[:1], "elsewhere")
     page = checked(page.run())
-    assert not figures(page)  # it was about dictionaries that are no longer so
+    assert not figures(page)  # it was based on dictionaries that have changed
 
 
-def test_dictionaries_can_be_removed_and_brought_back(filled):
+def test_dictionaries_can_be_removed_and_restored(filled):
     page = show(filled)
     page.multiselect(key="dictionaries_gone").set_value(["Disease.txt"]).run()
     page = checked(page.button(key="dictionaries_remove").click().run())
@@ -207,7 +207,7 @@ def test_dictionaries_can_be_removed_and_brought_back(filled):
     assert plain(page.success[0].value) == "Version 1 is in force again, as version 3."
 
 
-def test_the_last_dictionary_can_be_brought_back(filled):
+def test_the_last_dictionary_can_be_restored(filled):
     filled.save_dictionaries([], "Removed all")
     page = show(filled)
     assert "No dictionaries yet." in said(page)
@@ -215,7 +215,7 @@ def test_the_last_dictionary_can_be_brought_back(filled):
     assert len(held(filled)) == 2
 
 
-def test_a_dictionary_that_finds_nothing_is_named(project):
+def test_page_names_a_dictionary_that_matches_nothing(project):
     project.add_dictionaries([SourceFile("Gene.txt", b"BRCA1\n")])
     page = show(project)
     assert "“Gene.txt” matches nothing in this text (0 of 1 phrases)" in plain(
@@ -263,7 +263,7 @@ def test_phrases_can_be_filtered_and_ordered(filled):
     assert checked(page).info[0].value.startswith("No phrase matches these filters.")
 
 
-def test_phrases_are_muted_and_let_in_again(filled):
+def test_phrases_are_muted_and_unmuted(filled):
     page = choose(show(filled, "Phrases"), "lead", "cold")
     page = checked(page.button(key="phrases_mute").click().run())
     assert muted(filled) == {("lead", "Chemical"), ("cold", "Disease")}
@@ -284,7 +284,7 @@ def test_phrases_get_another_type(filled):
     assert filled.dictionary_history()[0].reason == "Moved “cold” from Disease to Symptom"
 
 
-def test_many_phrases_are_turned_page_by_page(project):
+def test_many_phrases_are_shown_page_by_page(project):
     phrases = "".join(f"phrase number {i}\n" for i in range(450)).encode()
     project.add_dictionaries([SourceFile("Many.txt", phrases)])
     page = show(project, "Phrases")
@@ -301,7 +301,7 @@ def test_charts_are_drawn(filled):
     assert len(page.get("plotly_chart")) == 4
 
 
-def test_without_text_nothing_is_claimed_of_matches():
+def test_without_text_matches_are_unknown():
     project = create_project("No text")
     project.add_dictionaries([SourceFile(name, data) for name, data, _ in (DISEASE, CHEMICAL)])
     page = show(project)

@@ -64,7 +64,7 @@ def test_page_says_what_is_missing():
     assert not page.radio
 
 
-def test_page_shows_the_beginning_of_the_file_and_that_it_is_true(project):
+def test_page_shows_the_beginning_of_the_file_and_verifies_it(project):
     page = show(project)
     lines = page.code[0].value.splitlines()
     assert lines[0].startswith("doc_id,sent_id,entity_id,start,end,text,label,score")
@@ -102,7 +102,7 @@ def test_options_change_the_file(project):
     assert "--essential --excel" in page.code[-1].value
 
 
-def test_each_kind_of_entities_is_offered_only_where_there_is_some(project):
+def test_each_kind_of_entities_is_offered_only_if_there_are_any(project):
     bare = create_project("Text only")
     bare.add_text([SourceFile("notes.txt", TEXT)])
     assert export.available(bare) == []
@@ -118,7 +118,7 @@ def test_each_kind_of_entities_is_offered_only_where_there_is_some(project):
     ]
 
 
-def test_files_hold_what_was_chosen(project, run):
+def test_files_contain_what_was_chosen(project, run):
     of_run = export.whole_file(project, ExportChoice(RUN, run, "conf_mpu"))
     assert surfaces(of_run) == ["gout", "chronic kidney disease", "Nothing"]
     assert [row["in_dictionary"] for row in rows(of_run)] == ["true", "false", "false"]
@@ -148,7 +148,7 @@ def test_a_large_file_is_verified_when_it_is_downloaded(project, run, monkeypatc
 
 
 def shorten_text(project):
-    """Replace the text by its beginning: what was found behind it has lost its text."""
+    """Replace the text by its beginning, so that later entities lose their text."""
     project.remove_text(project.text_files()[0].id)
     project.add_text([SourceFile("notes.txt", b"He had gout.\n")])
 
@@ -199,7 +199,7 @@ def test_all_formats_come_in_one_archive(project, run):
     assert '<Label value="Disease"' in archive.read("label_studio/labeling-config.xml").decode()
 
 
-def test_summaries_can_be_taken_along(project, run):
+def test_summaries_can_be_downloaded(project, run):
     job = jobs.get_job(project, run)
     counted = rows(downloads.surfaces(project, ExportChoice(RUN, run, "conf_mpu")))
     assert (counted[0]["text_norm"], counted[0]["in_dictionary"]) == (
@@ -217,7 +217,7 @@ def test_summaries_can_be_taken_along(project, run):
     assert compared[0]["label_gold"] == compared[0]["label_dictionary"] == "Disease"
 
 
-def test_dictionaries_can_be_taken_along(project):
+def test_dictionaries_can_be_downloaded(project):
     assert [row["term"] for row in rows(downloads.phrases(project, WriteOptions()))] == [
         "gout",
         "lead",
@@ -226,13 +226,13 @@ def test_dictionaries_can_be_taken_along(project):
     assert patterns[0] == {"label": "Disease", "pattern": "gout"}
 
 
-def test_the_project_can_be_taken_along_and_opened_again(project):
+def test_the_project_can_be_downloaded_and_opened_again(project):
     again = import_project_zip(downloads.project_zip(project))
     assert again.dictionaries()[0].phrases == (Phrase("gout", "Disease", line=1),)
     assert [job.state for job in jobs.list_jobs(again)] == ["done"]
 
 
-def test_a_trained_method_can_be_taken_along(project, run):
+def test_a_trained_method_can_be_downloaded(project, run):
     job = jobs.get_job(project, run)
     (jobs.run_folder(job, "mpu") / "checkpoint-1.safetensors").write_bytes(b"x")
     archive = zipfile.ZipFile(io.BytesIO(downloads.model_bundle(job, "mpu")))
@@ -265,7 +265,7 @@ def test_page_works_without_a_run():
     assert "Weights (zip)" not in labels and "Dictionaries (CSV)" in labels
 
 
-def test_a_file_that_would_be_wrong_is_not_handed_out(project, run, monkeypatch):
+def test_a_file_that_fails_verification_is_not_offered(project, run, monkeypatch):
     from engine.export.verification import Verification
 
     monkeypatch.setattr(

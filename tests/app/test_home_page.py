@@ -101,14 +101,14 @@ def test_deleting_the_open_project_closes_it(project):
     assert page.sidebar.selectbox[0].value is None
 
 
-def test_sample_can_be_made_anew():
+def test_sample_can_be_reset():
     page = show()
     open_project("sample").rename("Mine now")
     checked(page.button(key="home_reset").click().run())
     assert names() == ["Sample: medical abstracts"]
 
 
-def test_a_zip_brings_a_project_back(project, tmp_path):
+def test_a_project_is_restored_from_a_zip(project, tmp_path):
     path = tmp_path / "project.zip"
     path.write_bytes(home.zipped(project.id))
     assert "project.db" in " ".join(zipfile.ZipFile(path).namelist())
@@ -119,7 +119,7 @@ def test_a_zip_brings_a_project_back(project, tmp_path):
     assert page.title[0].value == "Text"
 
 
-def test_a_zip_that_is_none_is_explained(project, tmp_path):
+def test_a_file_that_is_not_a_zip_is_explained(project, tmp_path):
     write_project_zip(project, tmp_path / "project.zip")
     page = show()
     page.file_uploader[0].set_value(("p.zip", b"PK\x03\x04 no zip", "application/zip")).run()

@@ -1,4 +1,4 @@
-"""Labels are made once: not after a restart, and not for all of the text when a phrase is muted."""
+"""Labels are computed once: not again after a restart, and not for all text after a mute."""
 
 import pytest
 import streamlit as st
@@ -61,7 +61,7 @@ def test_other_changes_label_again(project):
     assert_same(state.labels(project), labeled(project))
 
 
-def test_labels_of_a_project_that_was_made_anew_are_its_own(project):
+def test_new_dictionaries_get_new_labels(project):
     opened(project)
     project.save_dictionaries([Dictionary("d", (Phrase("kidney", "Organ"),))], "another")
     assert_same(state.labels(project), labeled(project))

@@ -87,13 +87,13 @@ def test_preset_is_stored_and_changes_the_figures(sample):
     checked(page.segmented_control(key="labels_match_preset").set_value("strict").run())
     assert figures(page)["Token coverage"] == "7.2 %"
     assert sample.match_preset() == "strict"
-    # Another visit, or a change elsewhere, shows what is stored.
+    # Another visit shows what is stored, also after a change elsewhere.
     assert show(sample).segmented_control(key="labels_match_preset").value == "strict"
     sample.set_match_preset("loose")
     assert page.run().segmented_control(key="labels_match_preset").value == "loose"
 
 
-def test_gold_that_does_not_fit_the_text_any_more_is_explained_and_all_else_stays(own):
+def test_gold_that_no_longer_fits_the_text_is_explained_and_the_rest_still_works(own):
     own.set_gold([SourceFile("gold.csv", b"doc_id,start,end,label\nnotes,7,11,Disease\n")])
     assert figures(show(own))["Precision"] == "50.0 %"
     own.remove_text(own.text_files()[0].id)
@@ -104,7 +104,7 @@ def test_gold_that_does_not_fit_the_text_any_more_is_explained_and_all_else_stay
     assert figures(page)["Precision"] == "–"
 
 
-def test_download_holds_the_entities(own):
+def test_download_contains_the_entities(own):
     rows = state.entities_csv(own).decode().splitlines()
     assert [row.split(",")[3:7] for row in rows[1:]] == [
         ["7", "11", "gout", "Disease"],
@@ -131,7 +131,7 @@ def test_markup_in_texts_and_names_is_shown_as_text():
     [(InputError("a_b.txt is empty"), "a_b.txt is empty."), (KeyError("x"), "Something went")],
     ids=["the person's", "ours"],
 )
-def test_no_traceback_reaches_a_person(sample, monkeypatch, error, shown):
+def test_no_traceback_is_shown_to_the_user(sample, monkeypatch, error, shown):
     def fail(project):
         raise error
 
@@ -165,7 +165,7 @@ def test_filters_choose_sentences(sample):
         ("All", [], ["Chemical.txt"], "1–1 of 1"),
     ],
 )
-def test_filters_by_type_and_dictionary_look_at_these_only(own, kind, types, dictionaries, numbers):
+def test_filters_by_type_and_dictionary_apply_to_matches(own, kind, types, dictionaries, numbers):
     page = show(own)
     page.segmented_control(key="labels_filter").set_value(kind)
     page.multiselect(key="labels_types").set_value(types)
@@ -174,7 +174,7 @@ def test_filters_by_type_and_dictionary_look_at_these_only(own, kind, types, dic
     assert f"Sentences {numbers}" in captions(page)
 
 
-def test_a_filter_leads_back_to_the_first_page(sample):
+def test_a_filter_returns_to_the_first_page(sample):
     page = show(sample)
     page.pagination[0].set_value(3).run()
     assert "Sentences 51–75 of 793" in captions(page)
@@ -211,7 +211,7 @@ def test_a_phrase_can_be_moved_to_another_type(own):
     assert own.dictionary_history()[0].reason == "Moved “lead” from Chemical to Disease"
 
 
-def test_a_phrase_that_no_dictionary_holds_is_said_to_be_so(own):
+def test_page_says_when_no_dictionary_has_the_phrase(own):
     page = open_page("labels", own.id)
     page.session_state["labels_phrase"] = "measles"  # typed, not chosen from the list
     checked(page.run())
@@ -226,7 +226,7 @@ def test_coverage_tab_lists_what_may_be_missing(sample):
     assert missing["phrase"].tolist()[:2] == ["isotretinoin", "lithium"]
 
 
-def test_what_may_be_missing_from_a_large_text_is_looked_for_on_request(sample, monkeypatch):
+def test_missing_candidates_of_a_large_text_are_computed_on_request(sample, monkeypatch):
     monkeypatch.setattr(labels_coverage, "SMALL", 100)
     page = show(sample, "Coverage")
     assert not any("example" in frame.value for frame in page.dataframe)
@@ -270,7 +270,7 @@ def test_chosen_phrases_are_muted_and_can_match_again(sample):
     assert sample.dictionary_version() == 3
 
 
-def test_muting_takes_a_phrase_out_in_any_case(own):
+def test_muting_ignores_the_case_of_a_phrase(own):
     own.add_dictionaries([SourceFile("more/Chemical.csv", b"term,label\nLEAD,Chemical\n")])
     state.mute(own, [("lead", "Chemical")])
     assert state.muted(own) == [("LEAD", "Chemical"), ("lead", "Chemical")]
@@ -305,7 +305,7 @@ def test_precision_tab_scores_each_type_against_gold(sample):
     assert table(page, "is")["times"].tolist() == [7, 5, 20, 838]
 
 
-def test_judgements_are_stored_at_once_and_there_after_a_refresh(own):
+def test_judgements_are_stored_at_once_and_survive_a_refresh(own):
     page = show(own, "Precision")
     assert figures(page)["Precision"] == "–"
     assert progress(page) == "0 of 2"
@@ -323,7 +323,7 @@ def test_judgements_are_stored_at_once_and_there_after_a_refresh(own):
     assert figures(again)["Precision (estimate)"] == "50.0 %"
 
 
-def test_a_judgement_can_be_taken_back_and_made_again(own):
+def test_a_judgement_can_be_undone_and_made_again(own):
     page = show(own, "Precision")
     assert page.button(key="check_back").disabled
     first = texts(page)
@@ -334,7 +334,7 @@ def test_a_judgement_can_be_taken_back_and_made_again(own):
     assert texts(page) == first
 
 
-def test_the_match_taken_back_is_asked_for_again_even_when_earlier_ones_are_open(sample):
+def test_an_undone_match_is_shown_again_before_earlier_open_ones(sample):
     sample.remove_gold()
     page = show(sample, "Precision")
     last = state.sample(sample, 50).iloc[-1]
@@ -344,7 +344,7 @@ def test_the_match_taken_back_is_asked_for_again_even_when_earlier_ones_are_open
     assert f"Phrase “{last['phrase']}” of {last['dictionary']}" in captions(page)
 
 
-def test_more_can_be_judged_when_the_sample_is(sample):
+def test_a_judged_sample_can_be_extended(sample):
     sample.remove_gold()
     for _, match in state.sample(sample, 50).iterrows():
         state.judge(sample, match, "accepted")
@@ -354,14 +354,14 @@ def test_more_can_be_judged_when_the_sample_is(sample):
     assert progress(page).startswith("51 of 101")
 
 
-def test_buttons_have_keys_to_press(own):
+def test_buttons_have_keyboard_shortcuts(own):
     page = show(own, "Precision")
     keys = ("check_accepted", "check_rejected", "check_unsure", "check_back")
     assert [page.button(key=key).proto.shortcut for key in keys] == ["y", "n", "u", "b"]
 
 
-def test_a_sample_can_be_judged_beside_gold(sample):
+def test_a_sample_can_be_judged_in_addition_to_gold(sample):
     page = show(sample, "Precision")
     checked(page.button(key="check_accepted").click().run())
     assert progress(page).startswith("1 of 51")
-    assert figures(page)["Precision"] == "97.0 %"  # gold says more
+    assert figures(page)["Precision"] == "97.0 %"  # from gold, not from one judgement

@@ -1,4 +1,4 @@
-"""Whatever a person's files hold, every page shows it letter by letter and runs none of it."""
+"""Every page shows the content of a person's files as plain text and never runs it."""
 
 import csv
 import io
@@ -60,9 +60,9 @@ PLAIN_FIELDS = {
     "text_input.value",
     "text_input.placeholder",
 }
-# Of these, what comes after the first dot is never shown: keys, ids, addresses.
+# Fields with these names are never shown: keys, ids, addresses.
 HIDDEN_FIELDS = ("id", "form_id", "key", "url", "page_script_hash", "query_string", "element_id")
-# What only an upload would bring; pictures of our own are inside the page.
+# Only an upload could add these; our own pictures are inside the page.
 FOREIGN_TAGS = {"script", "iframe", "object", "embed", "form", "input", "link", "base", "meta"}
 
 
@@ -139,7 +139,7 @@ def elements(block):
             yield from elements(child)
 
 
-def test_check_notices_markup_that_would_be_read():
+def test_check_notices_markup_that_would_be_rendered():
     def draw(evil):
         import streamlit as st
 
@@ -200,7 +200,7 @@ def test_pages_show_markup_as_text(project, run, predicted, name):
 
 
 @pytest.mark.parametrize("name", ["labels", "review", "predict"])
-def test_markup_in_the_text_is_there_to_be_read(project, run, predicted, name):
+def test_markup_in_the_text_stays_readable(project, run, predicted, name):
     page = open_page(name, project.id).run()
     bodies = "".join(element.value for element in page.html)
     assert HOSTILE[0] not in bodies and HOSTILE[0] in unescape(bodies)
@@ -234,7 +234,7 @@ def test_every_format_is_previewed_as_text(project, run, what):
         check(page.radio(key="export_format").set_value(format).run())
 
 
-def test_what_cannot_be_read_is_named_as_text(project, run):
+def test_names_of_files_that_cannot_be_read_are_shown_as_text(project, run):
     page = open_page("predict", project.id).run()
     page.segmented_control(key="predict_kind").set_value("Upload files").run()
     page.file_uploader[0].set_value([(f"{HOSTILE[5]}.txt", b"%PDF-1.7", "text/plain")])

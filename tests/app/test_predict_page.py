@@ -18,7 +18,7 @@ TEXT = "She had gout. Zofran helped.\n"
 
 @pytest.fixture
 def trained(monkeypatch):
-    """A project with a run, in which jobs are written down and no process is started."""
+    """A project with a run; jobs are stored but no process starts."""
     project = make_project()
     finish_run(project)
     monkeypatch.setattr(jobs, "start", jobs.create)
@@ -35,7 +35,7 @@ def ask(page, text=TEXT):
 
 
 def finish(project, findings=(("gout", "Disease", 0.9), ("Zofran", "Chemical", 0.4))):
-    """Do what the process of the newest prediction would do."""
+    """Write what the process of the newest prediction would write."""
     job = jobs.list_jobs(project, "predict")[0]
     corpus = jobs.predicted_corpus(project, job.id)
     document = corpus.documents[0]
@@ -54,7 +54,7 @@ def test_page_says_that_nothing_is_trained():
     assert not page.text_area
 
 
-def test_pasted_text_is_asked_about_with_the_most_trusted_method(trained):
+def test_pasted_text_is_predicted_with_the_most_trusted_method(trained):
     page = checked(ask(show(trained)))
     job = jobs.list_jobs(trained, "predict")[0]
     assert job.request["method"] == "conf_mpu"
@@ -74,7 +74,7 @@ def test_what_was_found_is_marked_counted_and_listed(trained):
     assert "Zofran<span" not in texts(page)
 
 
-def test_another_method_can_be_asked(trained):
+def test_another_method_can_be_chosen(trained):
     page = show(trained)
     run = jobs.list_jobs(trained, "train")[0]
     page.segmented_control(key=f"predict_method_{run.id}").set_value("mpu").run()
@@ -91,7 +91,7 @@ def test_files_are_read_before_a_process_is_started(trained):
     assert jobs.list_jobs(trained, "predict") == []
 
 
-def test_files_can_be_asked_about_line_by_line(trained):
+def test_files_can_be_predicted_line_by_line(trained):
     page = show(trained)
     page = checked(page.segmented_control(key="predict_kind").set_value("Upload files").run())
     page.file_uploader[0].set_value([("a.txt", b"gout here\ngout there\n", "text/plain")])
@@ -102,14 +102,14 @@ def test_files_can_be_asked_about_line_by_line(trained):
 
 
 @pytest.mark.parametrize("kind", ["Paste text", "Upload files"])
-def test_asking_without_text_is_explained(trained, kind):
+def test_predicting_without_text_is_explained(trained, kind):
     page = show(trained)
     page = checked(page.segmented_control(key="predict_kind").set_value(kind).run())
     page = page.button(key="predict_start").click().run()
     assert "then press the button" in page.error[0].value.replace("\\", "")
 
 
-def test_earlier_predictions_can_be_looked_at_again_and_deleted(trained):
+def test_earlier_predictions_can_be_opened_again_and_deleted(trained):
     ask(show(trained), "He had gout.")
     finish(trained, [("gout", "Disease", 0.9)])
     ask(show(trained), "Zofran helped.")
@@ -137,7 +137,7 @@ def test_a_failed_prediction_says_why_and_can_be_tried_again(trained, monkeypatc
     assert resumed == [job.id]
 
 
-def test_downloads_hold_what_is_shown(trained):
+def test_downloads_contain_what_is_shown(trained):
     ask(show(trained))
     job = finish(trained)
     predicted = prediction.predicted_text(trained, job, 0.5)
@@ -146,7 +146,7 @@ def test_downloads_hold_what_is_shown(trained):
     assert [(row["text"], row["start"], row["score"]) for row in rows] == [("gout", "8", "0.9000")]
 
 
-def test_a_text_in_which_nothing_is_found_is_shown_all_the_same(trained):
+def test_a_text_without_entities_is_still_shown(trained):
     ask(show(trained))
     finish(trained, [])
     page = show(trained)

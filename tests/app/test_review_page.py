@@ -91,7 +91,7 @@ def test_every_decision_is_stored_at_once_and_the_next_item_comes(reviewed):
     assert any("All items of this queue are done" in element.value for element in page.html)
 
 
-def test_what_was_skipped_can_be_asked_again_and_skipped_again(reviewed):
+def test_skipped_items_can_be_shown_again_and_skipped_again(reviewed):
     page = choose(show(reviewed), "uncertain")
     for _ in range(4):
         page = press(page, "review_skip")
@@ -99,12 +99,12 @@ def test_what_was_skipped_can_be_asked_again_and_skipped_again(reviewed):
     assert card(page).startswith("Nothing") and progress(page) == "0 of 4, 4 skipped"
     page = press(page, "review_skip")
     assert card(page).startswith("chronic kidney disease")
-    page = press(page, "review_undo")  # the second skip of it, then the first is in force
+    page = press(page, "review_undo")  # undoes its second skip, so the first is in force
     page = press(page, "review_accept")
     assert verdicts(reviewed)[-1] == ("Nothing", "Chemical", "accepted")
 
 
-def test_more_items_can_be_taken_at_the_end(reviewed, monkeypatch):
+def test_more_items_can_be_loaded_at_the_end(reviewed, monkeypatch):
     monkeypatch.setattr(review_setup, "SIZES", (1, 3))
     reviewed.set_choice("review", {"order": "uncertain", "size": 1})
     page = press(show(reviewed), "review_reject")
@@ -114,14 +114,14 @@ def test_more_items_can_be_taken_at_the_end(reviewed, monkeypatch):
     assert named(page.number_input, "Items").value == 3 and not page.warning
 
 
-def test_a_refreshed_page_goes_on_where_it_was(reviewed):
+def test_a_refreshed_page_continues_where_it_was(reviewed):
     page = press(choose(show(reviewed), "uncertain"), "review_accept")
     again = show(reviewed)
     assert named(again.selectbox, "Queue").value == "uncertain"
     assert card(again) == card(page) and progress(again) == progress(page)
 
 
-def test_undo_takes_back_one_decision_after_the_other(reviewed):
+def test_undo_reverts_one_decision_after_the_other(reviewed):
     page = choose(show(reviewed), "uncertain")
     assert page.button(key="review_undo").disabled
     page = press(press(page, "review_accept"), "review_accept")
@@ -136,7 +136,7 @@ def test_a_type_can_be_changed_by_its_key(reviewed):
     buttons = {page.button(key=f"review_type_{i}").label: page.button(key=f"review_type_{i}")
                for i in (1, 2)}  # fmt: skip
     assert list(buttons) == ["Chemical", "Disease"]
-    assert buttons["Chemical"].disabled  # it is one already
+    assert buttons["Chemical"].disabled  # it has that type already
     assert page.button(key="review_type_2").proto.shortcut == "2"
     press(page, "review_type_2")
     decision = reviewed.decisions("review")[0]
@@ -158,7 +158,7 @@ def test_words_can_be_added_and_left_out(reviewed):
     assert decision.new_type == "Disease"
 
 
-def test_an_edit_can_be_left_and_an_unchanged_one_is_an_acceptance(reviewed):
+def test_an_edit_can_be_cancelled_and_an_unchanged_one_accepts(reviewed):
     page = choose(show(reviewed), "uncertain")
     page = press(press(page, "review_edit_button"), "review_cancel")
     assert verdicts(reviewed) == [] and page.button(key="review_accept")
@@ -166,7 +166,7 @@ def test_an_edit_can_be_left_and_an_unchanged_one_is_an_acceptance(reviewed):
     assert verdicts(reviewed) == [("Nothing", "Chemical", "accepted")]
 
 
-def test_a_word_cannot_be_taken_from_a_single_one(reviewed):
+def test_the_only_word_of_an_entity_cannot_be_removed(reviewed):
     page = press(choose(show(reviewed), "uncertain"), "review_edit_button")
     assert page.button(key="review_start_later").disabled
     assert page.button(key="review_end_earlier").disabled
@@ -179,7 +179,7 @@ def test_keys_are_shown_on_the_buttons(reviewed):
     assert shown == keys
 
 
-def test_many_are_accepted_at_once_and_taken_back_at_once(reviewed):
+def test_many_items_are_accepted_and_undone_at_once(reviewed):
     page = choose(show(reviewed), "uncertain")
     page = checked(page.slider(key="review_least_score").set_value(0.7).run())
     assert page.button(key="review_accept_many").label == "Accept 2 items"
@@ -241,7 +241,7 @@ def test_training_again_uses_the_decisions_and_the_runs_settings(reviewed, monke
     assert started[0].methods == tuple(FOUND)
 
 
-def test_a_run_older_than_the_dictionaries_is_said_to_be(reviewed):
+def test_page_says_when_a_run_is_older_than_the_dictionaries(reviewed):
     reviewed.save_dictionaries(reviewed.dictionaries()[:1], "less")
     page = show(reviewed)
     assert any("changed after this run" in element.value for element in page.caption)
@@ -256,7 +256,7 @@ def test_another_run_can_be_chosen(reviewed):
     assert card(page).startswith("Nothing")
 
 
-def test_what_cannot_be_stored_is_said_and_stays_undecided(reviewed, monkeypatch):
+def test_a_decision_that_cannot_be_stored_is_explained_and_stays_open(reviewed, monkeypatch):
     page = choose(show(reviewed), "uncertain")
 
     def fail(*arguments, **options):
@@ -280,7 +280,7 @@ def test_another_project_has_a_queue_of_its_own(reviewed):
     assert named(page.number_input, "Items").value == 30
 
 
-def test_a_stored_choice_that_does_not_fit_is_passed_over(reviewed):
+def test_a_stored_choice_that_no_longer_fits_is_ignored(reviewed):
     reviewed.set_choice("review", {"order": "best", "size": 99_999, "run": "gone"})
     page = show(reviewed)
     assert named(page.number_input, "Items").value == 1_000

@@ -24,7 +24,7 @@ def links(page):
     return {link.label: link.proto.query_string for link in page.sidebar.get("page_link")}
 
 
-def test_first_visit_opens_the_sample_and_says_so_in_the_address():
+def test_first_visit_opens_the_sample_and_puts_it_into_the_address():
     page = open_page("home").run()
     assert not page.exception and not page.error
     assert page.query_params == {"project": "sample"}
@@ -37,7 +37,7 @@ def test_links_to_all_pages_keep_the_project():
     assert links(page) == dict.fromkeys(PAGES, f"project={project.id}")
 
 
-def test_project_is_kept_when_the_address_loses_it():
+def test_project_stays_open_when_the_address_does_not_name_it():
     project = create_project("Mine")
     page = open_page("text", project.id).run()
     page.query_params.clear()  # as another page of the app would be asked for
@@ -86,7 +86,7 @@ def test_a_page_without_a_project_leads_home():
     ],
     ids=["the person's", "ours"],
 )
-def test_no_traceback_reaches_a_person(monkeypatch, error, shown):
+def test_no_traceback_is_shown_to_the_user(monkeypatch, error, shown):
     def fail(project):
         raise error
 
@@ -123,7 +123,7 @@ def strip(page):
     return [element.value for element in page.sidebar.html if 'class="gl-job"' in element.value]
 
 
-def test_strip_shows_the_job_at_work(monkeypatch):
+def test_strip_shows_the_running_job(monkeypatch):
     project = create_project("Mine")
     monkeypatch.setattr(jobs, "active_job", job)
     asked = []
@@ -191,7 +191,7 @@ def test_server_is_set_up_to_keep_uploads_and_tracebacks_in():
     assert CONFIG["client"]["showErrorDetails"] == "none"
 
 
-def test_projects_of_one_name_are_told_apart_in_the_picker():
+def test_projects_with_the_same_name_are_distinguished_in_the_picker():
     first, second = create_project("Trial"), create_project("Trial")
     page = open_page("text", first.id).run()
     picker = page.selectbox(key=f"project_picker_{first.id}")
@@ -200,6 +200,6 @@ def test_projects_of_one_name_are_told_apart_in_the_picker():
     assert page.query_params["project"] == second.id
 
 
-def test_what_is_loaded_at_the_start_is_left_out_of_garbage_collections():
+def test_objects_loaded_at_the_start_are_left_out_of_garbage_collections():
     open_page("home").run()
     assert gc.get_freeze_count() > 50_000

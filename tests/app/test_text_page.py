@@ -86,7 +86,7 @@ def test_saving_adds_the_files_and_empties_the_uploader(project):
     assert not checked(page.run()).success  # said once
 
 
-def test_the_same_file_twice_is_noticed(project):
+def test_a_file_uploaded_twice_is_noticed(project):
     page = upload(show(add(project, NOTES)), NOTES)
     page = checked(press(page, "Save to the project"))
     assert "in the project already" in plain(page.info[0].value)
@@ -149,7 +149,7 @@ def test_another_encoding_can_be_chosen(project):
     ],
     ids=["PDF", "empty", "unknown"],
 )
-def test_what_cannot_be_read_is_explained_and_can_be_discarded(project, file, said):
+def test_a_file_that_cannot_be_read_is_explained_and_can_be_discarded(project, file, said):
     page = upload(show(project), file)
     assert plain(page.error[0].value).startswith(said)
     page = checked(press(page, "Discard"))
@@ -189,7 +189,7 @@ def test_chosen_files_are_removed(project):
     assert figures(page)["Documents"] == "1"
 
 
-def test_long_tables_are_turned_page_by_page(project):
+def test_long_tables_are_shown_page_by_page(project):
     lines = "".join(f"Document {i}.\n" for i in range(450)).encode()
     page = upload(show(project), ("many.txt", lines, ""))
     [lines] = [toggle for toggle in page.toggle if toggle.label == "One document per line"]

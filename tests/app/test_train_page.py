@@ -1,4 +1,4 @@
-"""The Train page before, while and after a run; rows of jobs are written as their process does."""
+"""The Train page before, during and after a run; the tests write job rows as a process would."""
 
 import pytest
 
@@ -26,7 +26,7 @@ EPOCH = {"risk": 0.5, "positive": 0.3, "negative": 0.2, "bounded": 0.1, "seconds
 
 @pytest.fixture
 def started(monkeypatch):
-    """Requests that the page started; no process is."""
+    """The requests that the page started; no process starts."""
     asked = []
 
     def start(project, request):
@@ -42,7 +42,7 @@ def show(project):
 
 
 def begin(project, request=None):
-    """A run that this very process does: it is alive, so the run goes on."""
+    """A run whose process is this one: it is alive, so the run counts as running."""
     job = jobs.create(project, request or jobs.TrainRequest(preset="quick"))
     report = Report(project.folder, job)
     report.claim()
@@ -82,7 +82,7 @@ def test_page_says_what_is_missing(text, phrases, said):
     assert not page.button
 
 
-def test_page_says_what_a_run_takes_before_it_starts():
+def test_page_estimates_the_work_of_a_run_before_it_starts():
     page = show(sample_project())
     shown = texts(page)
     assert "<b>17,605</b> tokens in <b>793</b> sentences" in shown
@@ -94,7 +94,7 @@ def test_page_says_what_a_run_takes_before_it_starts():
     assert page.code[-1].value == "glossa train --project sample --preset balanced"
 
 
-def test_what_was_chosen_is_what_is_started(started):
+def test_a_run_starts_with_what_was_chosen(started):
     page = show(sample_project())
     page.checkbox(key="train_method_mpn").uncheck()
     page.radio(key="train_preset").set_value("quick")
@@ -174,7 +174,7 @@ def test_nothing_can_be_started_without_a_method():
     assert "Choose at least one method." in captions(page)
 
 
-def test_few_labels_are_warned_of_and_a_type_without_any_stops_the_start():
+def test_few_labels_give_a_warning_and_a_type_without_labels_prevents_the_start():
     project = make_project()
     page = show(project)
     shown = [warning.value.replace("\\", "") for warning in page.warning]
@@ -187,14 +187,14 @@ def test_few_labels_are_warned_of_and_a_type_without_any_stops_the_start():
     assert page.button(key="train_start").disabled
 
 
-def test_a_measurement_is_asked_for_with_the_same_settings_and_gives_the_time(started):
+def test_the_speed_is_measured_with_the_same_settings_and_gives_the_time(started):
     project = sample_project()
     page = show(project)
     checked(page.button(key="train_measure").click().run())
     assert [jobs.kind_of(request) for request in started] == ["probe"]
     assert page.button(key="train_measure").label == "Measuring …"
     assert page.button(key="train_measure").disabled
-    assert not page.button(key="train_start").disabled  # a measurement keeps nobody waiting
+    assert not page.button(key="train_start").disabled  # a measurement does not block a run
 
 
 def test_decisions_can_be_learned_from(started):
@@ -233,7 +233,7 @@ def edit_priors(page, project, *values):
     return page.run()
 
 
-def test_given_priors_are_trained_with(started):
+def test_given_priors_are_used_for_training(started):
     project = make_small_project()
     page = checked(edit_priors(show(project), project, 12.5, 20.0))
     assert page.code[-1].value.endswith("--preset balanced --priors Disease=0.125 Drug=0.2")
@@ -249,14 +249,14 @@ def test_given_priors_are_trained_with(started):
     ],
     ids=["too much", "one is missing"],
 )
-def test_priors_that_cannot_be_are_refused(values, said):
+def test_impossible_priors_are_refused(values, said):
     project = make_small_project()
     page = edit_priors(show(project), project, *values)
     assert page.error[0].value.replace("\\", "") == said
     assert page.button(key="train_start").disabled
 
 
-def test_untouched_estimates_are_left_to_the_run():
+def test_unchanged_estimates_are_not_sent_with_the_run():
     known = [state.Prior("Drug", 0.1, 0.123456789, "estimated")]
     assert state.chosen_priors(known, {"Drug": 0.123456789}) is None
     assert state.chosen_priors(known, {"Drug": 0.2}) == {"Drug": 0.2}
@@ -294,7 +294,7 @@ def test_a_run_that_has_no_epoch_yet_says_so():
     assert not page.get("plotly_chart")
 
 
-def test_the_confidence_is_drawn_when_it_is_there():
+def test_the_confidence_is_drawn_once_it_is_known():
     project = sample_project()
     report = begin(project)
     bins = [{"low": 0.0, "high": 0.5, "labeled": 1, "unlabeled": 90}]
@@ -311,7 +311,7 @@ def test_the_confidence_is_drawn_when_it_is_there():
     ) in captions(show(project))
 
 
-def test_a_second_run_is_queued_and_can_be_taken_out(started):
+def test_a_second_run_is_queued_and_can_be_removed(started):
     project = sample_project()
     begin(project)
     page = show(project)
@@ -352,7 +352,7 @@ def test_a_run_may_end_while_its_page_is_drawn(monkeypatch):
     assert "gl-stages" in texts(show(project))
 
 
-def test_a_click_is_heard_after_the_run_ended_between_sidebar_and_page(monkeypatch):
+def test_a_click_works_if_the_run_ends_between_sidebar_and_page(monkeypatch):
     project = sample_project()
     report = begin(project)
     drawn = sidebar.show
@@ -370,7 +370,7 @@ def test_a_click_is_heard_after_the_run_ended_between_sidebar_and_page(monkeypat
     assert asked == [report.job.id]
 
 
-def test_a_click_is_heard_when_the_run_ends_while_it_is_answered(monkeypatch, started):
+def test_a_click_works_if_the_run_ends_while_it_is_handled(monkeypatch, started):
     project = sample_project()
     report = begin(project)
     page = show(project)
@@ -387,7 +387,7 @@ def test_a_click_is_heard_when_the_run_ends_while_it_is_answered(monkeypatch, st
     assert len(started) == 1
 
 
-def test_curves_that_train_are_named_when_a_run_would_wait():
+def test_page_says_that_a_run_would_wait_for_a_curve():
     project = sample_project()
     begin(project, jobs.CurveRequest(preset="quick"))
     page = show(project)
@@ -396,7 +396,7 @@ def test_curves_that_train_are_named_when_a_run_would_wait():
 
 
 @pytest.mark.parametrize(("end", "box"), [("failed", "error"), ("interrupted", "warning")])
-def test_a_run_that_did_not_get_to_its_end_says_why_and_can_go_on(monkeypatch, end, box):
+def test_an_unfinished_run_says_why_and_can_be_resumed(monkeypatch, end, box):
     project = sample_project()
     job = end_job(project, jobs.create(project, jobs.TrainRequest()), end, "the disk is *full*")
     page = open_page("train", project.id).run()
@@ -470,7 +470,7 @@ def test_two_runs_are_compared_by_what_differs():
     ]
 
 
-def test_runs_asked_for_the_same_are_said_to_be():
+def test_page_says_when_two_runs_have_the_same_settings():
     project = make_small_project()
     first, second = (finished(project, tiny_request()) for _ in range(2))
     assert state.differences(project, first, second).empty
@@ -521,7 +521,7 @@ def test_markup_in_types_is_shown_as_text():
 # ---- for real -------------------------------------------------------------------------------
 
 
-def test_a_tiny_run_goes_from_start_to_its_scores(monkeypatch):
+def test_a_tiny_run_goes_from_start_to_scores(monkeypatch):
     project = make_small_project()
     request = tiny_request(methods=("mpn", "autoner"))
     monkeypatch.setattr(train_form, "show", lambda project: (request, ""))
@@ -545,7 +545,7 @@ def test_a_tiny_run_goes_from_start_to_its_scores(monkeypatch):
     assert set(PRIORS) == set(table(page, "labeled_share")["entity_type"])
 
 
-def test_pages_stay_within_reach_while_rows_are_written():
+def test_pages_can_be_opened_while_rows_are_written():
     project = sample_project()
     report = begin(project)
     with writing(project.folder):  # another process is in the middle of a write

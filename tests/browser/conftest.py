@@ -1,7 +1,7 @@
-"""One server, one browser and one project for all browser tests, which go the way of a new user.
+"""One server, one browser and one project for all browser tests, which follow a new user.
 
-The files run in the order of that way, each on what the one before has made. A file that runs
-alone, or after one that failed, finds its project made by the engine instead.
+The files run in the order of the user's steps, each on what the one before has made. For a file
+that runs alone, or after one that failed, the engine makes the project instead.
 """
 
 from collections.abc import Iterator
@@ -66,13 +66,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def faults() -> list[str]:
-    """What no page may do: ask another host, open a dialog, write an error to the console."""
+    """Things no page may do: call another host, open a dialog, log an error to the console."""
     return []
 
 
 @pytest.fixture(scope="module")
 def visitor(browser: Browser, app: str, faults: list[str]):
-    """Return what opens a tab; all tabs of a file are those of one visitor."""
+    """Return a function that opens a tab; all tabs of a test file belong to one visitor."""
     context = browser.new_context(
         viewport={"width": 1440, "height": 1200}, reduced_motion="reduce", accept_downloads=True
     )
@@ -97,7 +97,7 @@ def watch(page: Page, app: str, faults: list[str]) -> None:
 
 
 def is_fault(message: ConsoleMessage) -> bool:
-    """Tell an error from what Streamlit does to find out where its server is."""
+    """Tell real errors from the requests by which Streamlit looks for its server."""
     return message.type == "error" and "/_stcore/" not in message.location["url"]
 
 
@@ -109,7 +109,7 @@ def page(visitor) -> Page:
 
 @pytest.fixture(autouse=True)
 def nothing_goes_wrong(server: Server, faults: list[str]) -> Iterator[None]:
-    """Check after every test that no tab did what it may not, and no page failed in the server."""
+    """Check after every test that no tab did anything forbidden and no page failed."""
     yield
     all_faults, faults[:] = [*faults, *filter(None, [server.faults()])], []
     if all_faults:

@@ -19,10 +19,10 @@ NOTE = "Seen 😀 for kidney stones, after lead. Denosumab was stopped; kidney s
 
 
 class Files(NamedTuple):
-    """What the new user brings."""
+    """The files that the new user brings."""
 
     text: tuple[Path, ...]  # three files, 25 documents
-    gold: Path  # of 24 of them
+    gold: Path  # for 24 of them
     chemicals: Path
     diseases: Path
 
@@ -50,7 +50,7 @@ def write_files(folder: Path) -> Files:
 
 
 def fill(project: Project, files: Files) -> Project:
-    """Give the project what it does not have yet."""
+    """Add to the project what is missing."""
     if not project.text_key():
         project.add_text([read_source(path) for path in files.text])
     if not project.gold_key():
@@ -61,6 +61,6 @@ def fill(project: Project, files: Files) -> Project:
 
 
 def work_off(project: Project, job_id: str) -> None:
-    """Do a job to its end."""
+    """Run a job to its end."""
     command = [sys.executable, "-m", "engine", "work", "--project", project.id, "--job", job_id]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=LIMIT)

@@ -25,7 +25,7 @@ from tests.support.waiting import LIMIT_MS
 
 FOLDER = ROOT / "docs" / "screenshots"
 HEIGHT, MOST_HEIGHT = 1000, 6000  # pixels
-TABS = {  # of each page; the first one is open when the page is
+TABS = {  # tabs per page; the first is open at the start
     "home": ("",),
     "text": ("", "Gold (for scoring)"),
     "dictionaries": ("", "Phrases", "Charts", "Versions"),
@@ -117,13 +117,13 @@ def take_all(
 def take(page: Page, path: Path, *, is_whole: bool) -> None:
     wait_until_painted(page)
     if is_whole:
-        # The page scrolls inside the window; a window as high as it shows all of it.
+        # The page scrolls inside the window, so make the window as high as the page.
         height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
         page.set_viewport_size(
             {**page.viewport_size, "height": max(HEIGHT, min(height, MOST_HEIGHT))}
         )
         wait_until_painted(page)
-    page.mouse.move(page.viewport_size["width"] - 1, 1)  # nothing looks hovered over
+    page.mouse.move(page.viewport_size["width"] - 1, 1)  # no element shows its hover style
     page.screenshot(path=path)
     print(f"{path}  {path.stat().st_size / 1000:.0f} kB")  # noqa: T201
 

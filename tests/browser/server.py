@@ -53,7 +53,7 @@ class Server:
             return False
 
     def kill(self) -> None:
-        """End the process at once, as when the machine takes it away; its jobs go on."""
+        """Kill the process, as the system might; its jobs continue."""
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(timeout=LIMIT)
@@ -67,9 +67,9 @@ class Server:
                 self.kill()
 
     def faults(self) -> str:
-        """Return what was logged since the last call, from its first traceback on, or nothing.
+        """Return the log since the last call, from its first traceback on; "" if it has none.
 
-        A page hides what goes wrong in it behind a sentence; the log does not.
+        A page shows only a sentence about an error; the log has the traceback.
         """
         text = self.log.read_bytes()[self.read :].decode(errors="replace")
         self.read = self.log.stat().st_size
@@ -78,7 +78,7 @@ class Server:
 
 @contextmanager
 def running_server() -> Iterator[Server]:
-    """Give the app, started; its data folder is the one that `engine` takes here as well."""
+    """Yield the running app; `engine` uses its data folder in this process too."""
     with tempfile.TemporaryDirectory(prefix="glossa-", ignore_cleanup_errors=True) as folder:
         data = Path(folder) / "data"
         server = Server(data, Path(folder) / "server.log")
@@ -96,7 +96,7 @@ def running_server() -> Iterator[Server]:
 
 
 def end_jobs() -> None:
-    """End what still trains; a job outlives the server on purpose."""
+    """End jobs that still train; they outlive the server on purpose."""
     for summary in list_projects():
         if not summary.problem:
             jobs.end_all(open_project(summary.id))

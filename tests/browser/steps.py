@@ -49,7 +49,7 @@ def main(page: Page) -> Locator:
 def upload(page: Page, label: str, *files: Path) -> None:
     settle(page)
     uploader = page.get_by_test_id("stFileUploader").filter(has_text=label)
-    expect(uploader).to_have_count(1)  # what was there before is gone
+    expect(uploader).to_have_count(1)  # the previous content is gone
     uploader.locator("input[type=file]").set_input_files(files)
     for file in files:
         expect(uploader).to_contain_text(file.name[:6])  # a long name is cut short in the middle
@@ -64,7 +64,7 @@ def write_number(page: Page, label: str, value: float) -> None:
 
 
 def choose_only(page: Page, label: str, *names: str) -> None:
-    """Leave only these of a row of pills pressed."""
+    """Select only these pills of a row."""
     pills = main(page).get_by_role("toolbar", name=label)
     for name in pills.get_by_role("button", pressed=True).all_inner_texts():
         if name not in names:
@@ -114,13 +114,13 @@ def edit_cell(page: Page, key: str, column: int, old: str, new: str) -> None:
             return False
         return True
 
-    # A table that is being drawn anew loses the cell that was chosen.
+    # A table that is drawn again loses its selected cell.
     wait_until(is_open, "the cell can be edited")
     expect(editor).to_have_value(old)
     editor.fill(new)
     editor.press("Enter")
     expect(editor).to_have_count(0)
-    # The table sends what was typed a moment later; a button pressed before that is not heard.
+    # The table sends what was typed a moment later; a button pressed earlier has no effect.
     # A later timer of the page itself runs after the table's, however slow the page is.
     page.evaluate("() => new Promise(resolve => setTimeout(resolve, 1000))")
     settle(page)

@@ -1,4 +1,4 @@
-"""Steps 5 to 7: train and come back to it, compare what was found, see what a dictionary is worth.
+"""Steps 5 to 7: train and return to the run, compare methods, draw a coverage curve.
 
 The trainings are real and tiny.
 """
@@ -34,7 +34,7 @@ def start_run(page, methods, epochs):
     """Fill in the form for a quick run, with fewer epochs of smaller batches, and start it."""
     settle(page)
     presets = main(page).get_by_role("radiogroup", name="Preset")
-    expect(presets).to_have_count(1)  # what was drawn before is gone
+    expect(presets).to_have_count(1)  # the previous content is gone
     presets.get_by_text("Quick", exact=True).click()
     settle(page)
     for method in ("MPN", "MPU", "Conf-MPU"):

@@ -1,4 +1,4 @@
-"""A corpus of markup, formulas and scripts is shown letter by letter, and runs nowhere."""
+"""A corpus of markup, formulas and scripts is shown as plain text and never runs."""
 
 import pytest
 from playwright.sync_api import expect
@@ -73,7 +73,7 @@ def test_markup_in_names_and_files_is_text(page, tmp_path):
     has_run_nothing(page)
 
 
-def test_no_page_and_no_tab_runs_it(page):
+def test_no_page_and_no_tab_runs_markup(page):
     finish_run(open_project(page.url.rpartition("project=")[2]), FOUND)
     for name in PAGES:
         follow(page, name)

@@ -1,4 +1,4 @@
-"""Steps 1 to 4: from the first visit to distant labels that one knows the worth of."""
+"""Steps 1 to 4: from the first visit to distant labels of known precision."""
 
 import re
 
@@ -100,7 +100,7 @@ def test_a_phrase_is_found_and_muted(page):
     expect(main(page)).to_contain_text("Muted “cold”. The dictionaries are at version 3.")
 
 
-def test_what_changes_is_seen_before_it_is_applied(page):
+def test_a_change_is_previewed_before_it_is_applied(page):
     open_tab(page, "Dictionaries")
     page.get_by_text("Loose", exact=True).click()
     press(page, "Preview changes")

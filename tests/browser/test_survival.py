@@ -1,4 +1,4 @@
-"""What a page, a server or a training process may suffer without a person losing anything."""
+"""A person loses nothing when a page, the server or a training process ends."""
 
 import os
 import re
@@ -73,7 +73,7 @@ def test_a_run_is_seen_in_two_tabs_and_after_a_reload(page, app, project, visito
     other.close()
 
 
-def test_a_server_that_was_killed_finds_its_run_again(page, app, server, project, faults):
+def test_a_restarted_server_finds_its_run_again(page, app, server, project, faults):
     page.goto(f"{app}/train?project={project.id}")
     press(page, "Resume")
     expect(live(page)).to_contain_text("MPN: training")
@@ -86,7 +86,7 @@ def test_a_server_that_was_killed_finds_its_run_again(page, app, server, project
     see_page(page, "Train")
     expect(live(page)).to_contain_text("MPN: training")
     assert jobs.active_job(project).pid == job.pid
-    faults.clear()  # the browser complains of the server that was gone
+    faults.clear()  # the browser reported that the server was gone
 
 
 def test_a_run_that_was_killed_is_resumed(page, project):

@@ -1,4 +1,4 @@
-"""Steps 8 to 10: review by keyboard, predict on new text, export, and take the project along."""
+"""Steps 8 to 10: review by keyboard, predict on new text, export entities and the project."""
 
 import csv
 import re
@@ -40,13 +40,13 @@ def verdicts(project):
     return [decision.verdict for decision in project.decisions("review")]
 
 
-def test_review_goes_by_keyboard(page, trained):
+def test_review_works_by_keyboard(page, trained):
     see_page(page, "Review")
     progress = main(page).get_by_test_id("stProgress")
     expect(progress).to_contain_text(re.compile(r"\d+ of \d+"))
 
     def decide(key, expected):
-        """Press a key and return what was said before; one decision may settle several items."""
+        """Press a key and return the text before it; one decision may settle several items."""
         before = progress.inner_text()
         page.keyboard.press(key)
         expect(progress).not_to_have_text(before)
@@ -54,7 +54,7 @@ def test_review_goes_by_keyboard(page, trained):
         assert verdicts(trained) == expected
         return before
 
-    # A key is heard once its button is there, and those are drawn after the progress.
+    # A key works once its button exists, and buttons are drawn after the progress.
     expect(main(page).get_by_role("button", name=re.compile("^Accept"))).to_be_enabled()
     decide("y", ["accepted"])
     decide("n", ["accepted", "rejected"])
@@ -75,7 +75,7 @@ def test_candidates_become_a_new_version_of_the_dictionaries(page, trained):
     assert "From review" in [dictionary.name for dictionary in trained.dictionaries()]
 
 
-def test_decisions_teach_the_next_run(page, trained):
+def test_the_next_run_learns_from_decisions(page, trained):
     open_tab(page, "Decide")
     press(page, "Train again with 2 decisions")
     see_page(page, "Train")
@@ -112,7 +112,7 @@ def test_what_is_exported_is_in_the_text(page, trained):
     expect(main(page)).to_contain_text("What the dictionaries match")
     labels = rows(download(page, "Download"))
     note = [row["text"] for row in labels if row["doc_id"] == "note"]
-    muted = {"lead", "cold"}  # on the way, if it began at the beginning
+    muted = {"lead", "cold"}  # if the earlier test files ran too
     assert [text for text in note if text not in muted] == [
         "kidney stones",
         "Denosumab",
@@ -120,13 +120,13 @@ def test_what_is_exported_is_in_the_text(page, trained):
     ]
 
 
-def test_the_report_opens_by_itself(page, trained, visitor):
+def test_the_report_opens_without_the_app(page, trained, visitor):
     report = download(page, "Report (HTML)").read_text(encoding="utf-8")
     assert journey.NAME in report
     assert "http://" not in report.replace("http://www.w3.org/", "")
 
 
-def test_a_project_comes_back_from_its_zip(page, trained, tmp_path):
+def test_a_project_is_restored_from_its_zip(page, trained, tmp_path):
     path = tmp_path / "journey.zip"
     path.write_bytes(download(page, "Project (zip)").read_bytes())
     follow(page, "Home")

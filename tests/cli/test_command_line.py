@@ -49,14 +49,14 @@ def write(path, content):
 
 
 def run(capsys, *arguments):
-    """What a command says, without the line that describes each file it read."""
+    """The output of a command without the lines that describe each file it read."""
     code = main(arguments)
     out, err = capsys.readouterr()
     lines = err.splitlines(keepends=True)
     return code, out, "".join(line for line in lines if not line.startswith("read: "))
 
 
-def test_what_was_found_out_about_each_file_is_shown(capsys, folder):
+def test_what_was_detected_about_each_file_is_shown(capsys, folder):
     write("a.csv", "pmid;body\n1;fever\n2;caf\xe9\n".encode("windows-1252"))
     assert main(["convert", "a.csv", "--out", "out/a.jsonl"]) == 0
     first = capsys.readouterr().err.splitlines()[0]
@@ -86,14 +86,14 @@ def surfaces(corpus, method=None):
 
 
 def cells(line):
-    """The cells of a table's row; columns stand at least two spaces apart."""
+    """The cells of a table row; columns are at least two spaces apart."""
     return re.split(r" {2,}", line.strip())
 
 
 # ---- label ----------------------------------------------------------------------------------
 
 
-def test_label_tells_all_about_the_sample_data_and_writes_the_entities(capsys, tmp_path):
+def test_label_prints_every_table_of_the_sample_and_writes_the_entities(capsys, tmp_path):
     path = tmp_path / "labels.csv"
     code, out, err = run(
         capsys, "label", TRAIN, "--dictionary", *DICTIONARIES, "--gold", GOLD, "--out", str(path)
@@ -143,7 +143,7 @@ def test_label_writes_every_format_and_it_reads_back(capsys, folder, format, end
 
 
 @pytest.mark.parametrize("format", ["benchmark", "tokens"])
-def test_label_writes_gold_beside_the_dictionary_where_there_is_a_column(capsys, folder, format):
+def test_label_writes_gold_beside_the_dictionary_if_the_format_has_a_column(capsys, folder, format):
     write("gold.csv", "doc_id,start,end,label\nd1,18,25,Drug\nd2,3,7,Sign\n")
     path = f"out/labels{BY_NAME[format]}"
     label(capsys, "--gold", "gold.csv", "--out", path, "--format", format)
@@ -159,7 +159,7 @@ def test_label_takes_gold_from_the_text_file_itself(capsys, folder):
     assert expected in [cells(line) for line in out.splitlines()]
 
 
-def test_label_options_of_writing_reach_the_file(capsys, folder):
+def test_label_passes_writing_options_on(capsys, folder):
     label(capsys, "--out", "out/a.csv", "--essential", "--excel")
     assert Path("out/a.csv").read_bytes().startswith(b"\xef\xbb\xbfdoc_id,sent_id,start,end,text,")
     write("e.txt", "😀 fever")
@@ -239,7 +239,7 @@ def test_label_result_does_not_depend_on_the_order_of_dictionaries(capsys, folde
 # ---- a checked sample -----------------------------------------------------------------------
 
 
-def test_label_draws_a_sample_and_reads_it_back_judged(capsys, folder):
+def test_label_draws_a_sample_and_reads_the_judged_one(capsys, folder):
     out = label(capsys, "--sample", "out/sample.csv", "--sample-size", "9", "--seed", "7")
     assert "Wrote 4 matches to judge to out/sample.csv: put y, n or u under verdict" in out
     header, *rows = Path("out/sample.csv").read_text(encoding="utf-8").splitlines()
@@ -283,7 +283,7 @@ def test_label_reads_back_a_sample_of_text_with_any_line_ends(capsys, folder):
     ],
     ids=["other columns", "no verdict", "other verdict", "no offset", "other text"],
 )
-def test_label_refuses_a_checked_file_that_says_nothing(capsys, folder, content, message):
+def test_label_refuses_a_checked_file_without_judgements(capsys, folder, content, message):
     write("checked.csv", content)
     arguments = ["--checked", "checked.csv", "--out", "out/a.csv"]
     code, _, err = run(capsys, "label", "notes.jsonl", "--dictionary", "Sign.txt", *arguments)
@@ -369,7 +369,7 @@ def test_score_refuses_predictions_for_other_documents(capsys, folder):
     )
 
 
-def test_score_of_nothing_predicted_has_dashes(capsys, folder):
+def test_score_without_predictions_has_dashes(capsys, folder):
     write("gold.csv", GOLD_ROWS)
     write("predicted.csv", "doc_id,start,end,label\n")
     code, out, _ = run(capsys, "score", "--gold", "gold.csv", "--predicted", "predicted.csv")
@@ -436,7 +436,7 @@ BAD_TEXTS = {
 
 
 def assert_refused(result, command, message, folder):
-    """One sentence, nothing but notes and progress before it, and no file."""
+    """Check for one sentence, with only notes and progress before it, and for no file."""
     code, out, err = result
     *before, last = err.splitlines()
     assert (code, out) == (2, "")
@@ -472,7 +472,7 @@ def test_convert_refuses_a_bad_file_with_one_sentence_and_writes_nothing(capsys,
     ],
     ids=["10,000 files", "bomb"],
 )
-def test_label_refuses_archives_that_are_too_much(capsys, folder, file, message):
+def test_label_refuses_archives_that_are_too_large(capsys, folder, file, message):
     write("a.zip", file.data)
     result = run(capsys, "label", "a.zip", "--dictionary", "Sign.txt", "--out", "out/labels.csv")
     assert_refused(result, "label", message, folder)
@@ -530,7 +530,7 @@ def test_label_refuses_options_that_do_not_fit(capsys, folder, arguments, messag
 
 
 @pytest.mark.parametrize("command", ["label", "convert"])
-def test_missing_file_is_one_sentence(capsys, folder, command):
+def test_a_missing_file_is_explained_in_one_sentence(capsys, folder, command):
     arguments = ["--dictionary", "Sign.txt"] if command == "label" else []
     result = run(capsys, command, "no.txt", *arguments, "--out", "out/labels.csv")
     message = "no.txt cannot be read: No such file or directory."
@@ -581,7 +581,7 @@ def test_a_hint_follows_from_the_fix_and_not_from_the_words(
         ("a.txt", b"a", ["--out", "out/a.xyz"], "--format"),
     ],
 )
-def test_a_fault_that_an_option_mends_names_it(capsys, folder, name, content, options, hint):
+def test_an_error_names_the_option_that_helps(capsys, folder, name, content, options, hint):
     Path(name).write_bytes(content)
     code, _, err = run(capsys, "convert", name, "--out", "out/a.jsonl", *options)
     assert code == 2
@@ -619,7 +619,7 @@ def tiny_disk(tmp_path):
 
 @pytest.fixture
 def full_disk(tmp_path, monkeypatch):
-    """A folder on a disk that has no room when a file is to be kept."""
+    """A folder on a disk that is full when a file is to be stored."""
 
     def fail(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -690,7 +690,7 @@ def test_example_of_the_help_works(capsys, folder, command):
 
 
 def engine(*arguments, **options):
-    """Run the program itself, with the folder of the test as its own."""
+    """Run the program itself, in the folder of the test."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("environment", {})}
     command = [sys.executable, "-m", "engine", *arguments]
     return subprocess.run(command, env=environment, timeout=LIMIT, **options)
@@ -699,7 +699,7 @@ def engine(*arguments, **options):
 def test_program_prints_results_and_plain_progress_into_a_pipe(folder):
     write("Größe.txt", "fever\n")
     arguments = ["label", "notes.jsonl", "--dictionary", "Größe.txt", "--out", "out/labels.csv"]
-    # A terminal that knows no other letters than ASCII must not break the output.
+    # A terminal that knows only ASCII must not break the output.
     ascii_only = {"PYTHONIOENCODING": "ascii"}
     done = engine(*arguments, capture_output=True, environment=ascii_only)
     assert done.returncode == 0, done.stderr
@@ -715,7 +715,7 @@ def test_program_refuses_bad_input_without_a_traceback(folder):
     assert done.stderr == "glossa label: no.txt cannot be read: No such file or directory.\n"
 
 
-def test_file_is_written_though_nobody_reads_the_tables(folder, monkeypatch):
+def test_file_is_written_even_if_nobody_reads_the_tables(folder, monkeypatch):
     read_end, write_end = os.pipe()
     os.close(read_end)
     arguments = ["label", "notes.jsonl", "--dictionary", "Sign.txt", "--out", "out/labels.csv"]

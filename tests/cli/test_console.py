@@ -26,7 +26,7 @@ def test_shares_are_percent_under_a_percent_sign_and_decimals_elsewhere():
     assert table(frame).splitlines()[2:] == ["       50.0         0.2", "      100.0     1,234.0"]
 
 
-def test_unknown_figures_are_dashes_that_stand_right():
+def test_unknown_figures_are_dashes_aligned_right():
     frame = columns_of([{"type": "A", "F1 %": None, "gold": 3}, {"type": "B", "F1 %": 0.5}])
     assert table(frame).splitlines()[2:] == ["A        –     3", "B     50.0     –"]
 

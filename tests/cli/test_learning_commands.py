@@ -24,7 +24,7 @@ SMALL = ["--preset", "quick", "--set", "contextual_layer=0", "epochs=1", "confid
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Twelve documents of the sample, its dictionaries, and one trained run of each method."""
+    """Twelve documents of the sample, its dictionaries, and one trained run per method."""
     folder = tmp_path_factory.mktemp("learning")
     lines = (SAMPLE / "train.jsonl").read_text(encoding="utf-8").splitlines()
     (folder / "text.jsonl").write_text("\n".join(lines[:12]), encoding="utf-8")
@@ -114,7 +114,7 @@ def test_epochs_of_a_resumed_run_and_of_the_next_share_all_count(monkeypatch):
     assert "7/7" in terminal.getvalue()
 
 
-def test_train_tells_how_far_the_frozen_encoder_is(capsys, folder, tmp_path):
+def test_train_shows_the_progress_of_the_frozen_encoder(capsys, folder, tmp_path):
     code, _, err = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *SMALL,
                        "contextual_layer=1", "--methods", "mpn", "--out",
                        tmp_path / "r")  # fmt: skip
@@ -140,7 +140,7 @@ def test_tokens_that_an_encoder_cannot_read_whole_are_counted(capsys, folder, tm
 
 
 def interrupted(command, *, after):
-    """Press Ctrl-C once `after` is heard; return the epochs of MPN that were heard of till then."""
+    """Press Ctrl-C once `after` is printed; return the epochs of MPN reported until then."""
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -157,7 +157,7 @@ def interrupted(command, *, after):
     return epochs
 
 
-def test_ctrl_c_keeps_the_finished_epochs_and_the_same_command_goes_on(folder, tmp_path):
+def test_ctrl_c_keeps_the_finished_epochs_and_the_same_command_resumes(folder, tmp_path):
     command = [sys.executable, "-m", "engine", "train", str(folder / "text.jsonl"),
                *dictionaries(), "--preset", "quick", "--set", "epochs=100000", "hidden_size=16",
                "contextual_layer=0", "--workers", "2", "--methods", "mpn,mpu",
@@ -216,7 +216,7 @@ def test_curve_writes_a_point_for_every_cell_and_resumes(capsys, folder, tmp_pat
         ),
     ],
 )
-def test_bad_settings_are_one_sentence(capsys, folder, tmp_path, arguments, message):
+def test_bad_settings_are_explained_in_one_sentence(capsys, folder, tmp_path, arguments, message):
     code, _, err = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *arguments,
                        "--workers", "1", "--out", tmp_path / "runs")  # fmt: skip
     assert code == 2
@@ -224,7 +224,7 @@ def test_bad_settings_are_one_sentence(capsys, folder, tmp_path, arguments, mess
     assert err.splitlines()[-1].startswith("glossa train: ")
 
 
-def test_predict_without_a_run_is_one_sentence(capsys, folder, tmp_path):
+def test_predict_without_a_run_is_explained_in_one_sentence(capsys, folder, tmp_path):
     code, _, err = run(capsys, "predict", "--run", tmp_path, folder / "text.jsonl", "--out",
                        tmp_path / "e.csv")  # fmt: skip
     assert code == 2

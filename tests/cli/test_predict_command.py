@@ -37,7 +37,7 @@ OPTIONS = {
 
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory):
-    """A run that was never trained: it finds much, and as surely as any the same again."""
+    """A run that was never trained: it finds many entities, and the same ones every time."""
     folder = tmp_path_factory.mktemp("run") / "mpn-seed0"
     data = TrainingData([["a"]], np.zeros(1, np.int16), TYPES)
     inputs = make_inputs(data, SETTINGS, torch.device("cpu"))
@@ -51,7 +51,7 @@ def run_folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory):
-    """Three files: ids used twice, ids that some formats cannot hold, tokens that were given."""
+    """Three files: repeated ids, ids that some formats cannot hold, given tokens."""
     folder = tmp_path_factory.mktemp("texts")
     lines = (ROOT / "sample_data" / "score.jsonl").read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines[:6]]
@@ -71,7 +71,7 @@ def tokens_at_once(request, monkeypatch):
 
 
 def at_once(run_folder, texts, path, format, arguments):
-    """What the command wrote when it held everything: the file and its notes."""
+    """The file and notes that the command would give with all text in memory."""
     trained = load_run(run_folder)
     corpus = read_corpus([read_source(text) for text in texts])
     entities = {}
@@ -94,9 +94,7 @@ def command(capsys, run_folder, texts, path, *arguments):
 
 @pytest.mark.usefixtures("tokens_at_once")
 @pytest.mark.parametrize("format", WRITABLE)
-def test_the_file_is_the_one_that_writing_at_once_gives(
-    capsys, run_folder, texts, tmp_path, format
-):
+def test_the_file_equals_one_written_at_once(capsys, run_folder, texts, tmp_path, format):
     for arguments in ([], OPTIONS.get(format, [])):
         expected, notes, rows = at_once(run_folder, texts, tmp_path / "out", format, arguments)
         (tmp_path / "out").unlink()
@@ -110,7 +108,7 @@ def test_the_file_is_the_one_that_writing_at_once_gives(
 
 @pytest.mark.parametrize("format", WRITABLE)
 @pytest.mark.parametrize("finds", [lambda id: False, lambda id: id == "x_y"], ids=["none", "one"])
-def test_a_file_that_begins_without_entities_is_the_same_too(
+def test_a_file_that_begins_without_entities_equals_one_written_at_once(
     capsys, monkeypatch, run_folder, texts, tmp_path, format, finds
 ):
     def find_little(trained, documents, run_id):
@@ -124,7 +122,7 @@ def test_a_file_that_begins_without_entities_is_the_same_too(
     assert written == expected
 
 
-def test_a_format_that_is_only_written_at_once_is_written_too(
+def test_a_format_that_cannot_be_streamed_is_written_too(
     capsys, monkeypatch, run_folder, texts, tmp_path
 ):
     expected, *_ = at_once(run_folder, texts, tmp_path / "out", "jsonl", [])
@@ -133,7 +131,7 @@ def test_a_format_that_is_only_written_at_once_is_written_too(
     assert written == expected
 
 
-def test_what_was_read_is_told_before_the_first_prediction(
+def test_what_was_read_is_printed_before_the_first_prediction(
     capsys, monkeypatch, run_folder, texts, tmp_path
 ):
     def fail(*_):
@@ -156,7 +154,9 @@ def test_what_was_read_is_told_before_the_first_prediction(
         ("a.jsonl", '{"text": "a"}\nnot json\n', "a.jsonl line 2: not valid JSON"),
     ],
 )
-def test_bad_texts_leave_the_old_file(capsys, run_folder, tmp_path, name, content, message):
+def test_bad_texts_leave_the_old_file_unchanged(
+    capsys, run_folder, tmp_path, name, content, message
+):
     (tmp_path / name).write_text(content)
     (tmp_path / "e.csv").write_text("old")
     code = main(["predict", "--run", str(run_folder), str(tmp_path / name), "--out",
@@ -167,7 +167,7 @@ def test_bad_texts_leave_the_old_file(capsys, run_folder, tmp_path, name, conten
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_the_result_can_go_down_a_pipe(run_folder, texts):
+def test_the_result_can_be_written_to_a_pipe(run_folder, texts):
     done = subprocess.run(
         [sys.executable, "-m", "engine", "predict", "--run", run_folder, texts[1], "--format",
          "jsonl", "--out", "/dev/stdout"],

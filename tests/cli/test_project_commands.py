@@ -1,4 +1,4 @@
-"""Commands on projects: what the app does with them, typed."""
+"""Commands on projects: they do what the app does."""
 
 import csv
 import hashlib
@@ -115,7 +115,7 @@ def test_import_adds_to_a_project(capsys, folder):
 
 @pytest.fixture
 def large_notes(folder):
-    """A file over the limit of an upload: two records, then long blank lines, which cost little."""
+    """A file over the upload limit: two records, then long blank lines, which are cheap to read."""
     path = folder / "large.jsonl"
     with open(path, "w", encoding="utf-8") as out:
         out.write(NOTES + NOTES.replace("d1", "d2"))
@@ -186,7 +186,7 @@ def test_a_file_that_cannot_be_read_leaves_no_project(capsys, folder):
         (["--zip", "notes.jsonl"], "notes.jsonl"),
     ],
 )
-def test_a_bad_import_is_one_sentence(capsys, folder, arguments, sentence):
+def test_a_bad_import_is_explained_in_one_sentence(capsys, folder, arguments, sentence):
     code, out, err = run(capsys, "import", *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert sentence in err
@@ -195,7 +195,7 @@ def test_a_bad_import_is_one_sentence(capsys, folder, arguments, sentence):
 # ---- label ----------------------------------------------------------------------------------
 
 
-def test_label_of_a_project_is_the_label_of_its_files(capsys, folder):
+def test_label_gives_the_same_for_a_project_as_for_its_files(capsys, folder):
     id, _ = make_notes(capsys)
     files = ["notes.jsonl", "--dictionary", "Drug.txt", "Sign.txt", "--gold", "gold.csv"]
     of_files = run(capsys, "label", *files, "--out", "a.csv")
@@ -204,7 +204,7 @@ def test_label_of_a_project_is_the_label_of_its_files(capsys, folder):
     assert (folder / "a.csv").read_text() == (folder / "b.csv").read_text()
 
 
-def test_label_matches_as_the_project_says_unless_told(capsys, folder):
+def test_label_uses_the_match_preset_of_the_project_unless_told(capsys, folder):
     id, _ = make_notes(capsys)
     open_project(id).set_match_preset("strict")
     run(capsys, "label", "--project", id, "--out", "strict.csv")
@@ -244,7 +244,7 @@ def test_train_makes_a_run_in_the_project(trained):
     assert (job.folder / "mpn-seed0" / PREDICTIONS).exists()
 
 
-def test_train_prints_the_comparison_and_goes_on_with_a_job(capsys, trained):
+def test_train_prints_the_comparison_and_resumes_a_job(capsys, trained):
     project, run_id = trained
     with writing(project.folder) as db:
         db.execute("UPDATE jobs SET state = 'interrupted' WHERE id = ?", (run_id,))
@@ -265,7 +265,7 @@ def test_train_prints_the_comparison_and_goes_on_with_a_job(capsys, trained):
         (["--resume", "20200101-000000-abcd"], 'this project has no job "20200101-000000-abcd"'),
     ],
 )
-def test_a_training_that_cannot_be_is_one_sentence(capsys, trained, arguments, sentence):
+def test_an_impossible_training_is_explained_in_one_sentence(capsys, trained, arguments, sentence):
     project, _ = trained
     code, _, err = run(capsys, "train", "--project", project.id, *SMALL, *arguments)
     assert code == 2
@@ -347,7 +347,7 @@ def test_export_puts_review_before_the_method(capsys, trained, tmp_path):
     assert (patient["method"], patient["review_status"]) == ("review", "accepted")
 
 
-def test_export_takes_only_what_is_wanted(capsys, trained, tmp_path):
+def test_export_takes_only_the_types_and_documents_asked_for(capsys, trained, tmp_path):
     project, _ = trained
     arguments = ["export", "--project", project.id, "--dictionary-labels"]
     _, _, _ = run(capsys, *arguments, "--out", tmp_path / "all.csv")
@@ -398,7 +398,7 @@ def test_export_writes_gold(capsys, trained, tmp_path):
     assert (entity["doc_id"], entity["start"], entity["label"]) == (document.id, "0", "Drug")
 
 
-def test_export_of_gold_that_is_not_there_says_how_to_add_some(capsys, folder):
+def test_export_of_missing_gold_says_how_to_add_some(capsys, folder):
     (folder / "bare.txt").write_text("No gold here.\n", encoding="utf-8")
     run(capsys, "import", "--create", "Bare", "--text", "bare.txt")
     [project] = list_projects()
@@ -407,7 +407,7 @@ def test_export_of_gold_that_is_not_there_says_how_to_add_some(capsys, folder):
     assert "this project has no gold. Add some on the page Text, or with: glossa" in err
 
 
-def test_a_zip_of_a_project_is_a_project_elsewhere(capsys, trained, tmp_path, monkeypatch):
+def test_a_zip_of_a_project_can_be_imported_elsewhere(capsys, trained, tmp_path, monkeypatch):
     project, run_id = trained
     path = tmp_path / "project.zip"
     code, out, _ = run(capsys, "export", "--project", project.id, "--zip", path)
@@ -430,7 +430,7 @@ def test_a_zip_of_a_project_is_a_project_elsewhere(capsys, trained, tmp_path, mo
         (["--out", "a.csv", "--run", "x"], 'this project has no job "x"'),
     ],
 )
-def test_a_bad_export_is_one_sentence(capsys, folder, arguments, sentence):
+def test_a_bad_export_is_explained_in_one_sentence(capsys, folder, arguments, sentence):
     id, _ = make_notes(capsys)
     code, out, err = run(capsys, "export", "--project", id, *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -438,14 +438,14 @@ def test_a_bad_export_is_one_sentence(capsys, folder, arguments, sentence):
     assert not (folder / "a.csv").exists()
 
 
-def test_export_names_the_methods_there_are(capsys, trained, tmp_path):
+def test_export_names_the_available_methods(capsys, trained, tmp_path):
     project, run_id = trained
     arguments = ["--method", "mpu", "--out", tmp_path / "a.csv"]
     code, _, err = run(capsys, "export", "--project", project.id, "--run", run_id, *arguments)
     assert (code, err) == (2, f"glossa export: run {run_id} has no mpu; it has mpn.\n")
 
 
-def test_export_leaves_out_what_was_found_in_text_that_is_gone(capsys, trained, tmp_path):
+def test_export_leaves_out_entities_of_removed_text(capsys, trained, tmp_path):
     project, run_id = trained
     other = duplicate_project(project.id, "Other text")
     corpus = other.corpus()

@@ -67,7 +67,7 @@ def test_two_types_does_not_depend_on_the_order_of_dictionaries():
     assert forward.two_types.equals(backward.two_types)
 
 
-def test_two_types_forgets_muted_phrases():
+def test_two_types_ignores_muted_phrases():
     muted = mute(SYMPTOMS, [("cold", "Symptom")])
     assert audit_dictionaries([DISEASES, muted]).two_types.empty
 
@@ -80,7 +80,7 @@ def test_suspicious_lists_each_phrase_with_all_its_flags():
     ]
 
 
-def test_summary_has_a_row_a_dictionary():
+def test_summary_has_one_row_per_dictionary():
     disabled = mute(replace(SYMPTOMS, is_enabled=False, priority=2), [("cold", "Symptom")])
     flagged = Dictionary("Gene.txt", (Phrase("can", "Gene"), Phrase("TP53", "Gene")))
     assert audit_dictionaries([flagged, disabled]).summary.to_dict("records") == [
@@ -115,7 +115,7 @@ def test_audit_of_nothing_has_the_same_columns():
 
 
 @pytest.mark.parametrize("name, least", [("stop_words", 150), ("common_words", 1500)])
-def test_word_lists_are_sorted_lower_case_and_without_doubles(name, least):
+def test_word_lists_are_sorted_lower_case_and_without_duplicates(name, least):
     path = Path(engine.dictionaries.audit.__file__).parent / "wordlists" / f"{name}.txt"
     words = path.read_text(encoding="utf-8").splitlines()
     assert words == sorted({word.strip().lower() for word in words})

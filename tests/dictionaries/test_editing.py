@@ -1,4 +1,4 @@
-"""Sets of dictionaries are joined and edited in one way, for the app and the command line."""
+"""Sets of dictionaries are joined and edited the same way in the app and the command line."""
 
 from dataclasses import replace
 
@@ -70,7 +70,7 @@ def test_a_phrase_of_two_types_that_move_to_one_is_kept_once():
         ("cold", "Illness"),
         ("lead", "Chemical"),
     ]
-    # What the type has already stays as it is.
+    # The phrase that the type already has stays as it is.
     [merged] = relabel_phrases([dictionary], rows, "Disease")
     assert merged.phrases == (COLD, LEAD)
 
@@ -95,7 +95,7 @@ def test_types_are_renamed_in_the_dictionary_they_are_named_for():
     assert pairs(changed[1]) == [("LEAD", "Metal"), ("cough", "Disease"), ("cold", "Symptom")]
 
 
-def test_two_types_can_change_places():
+def test_two_types_can_be_swapped():
     dictionary = Dictionary("d", (COLD, Phrase("cold", "Symptom"), LEAD))
     swapped = {("d", "Disease"): "Symptom", ("d", "Symptom"): "Disease"}
     [changed] = retype([dictionary], swapped)

@@ -69,7 +69,7 @@ def test_each_option_folds_its_own_difference_and_only_when_it_is_on(option, tok
         ("ΐ", "ι", "loose"),
     ],
 )
-def test_presets_take_spellings_for_the_same(one, other, preset):
+def test_presets_treat_spellings_as_the_same(one, other, preset):
     assert fold(one, MATCH_PRESETS[preset]) == fold(other, MATCH_PRESETS[preset])
     assert fold(one, NOTHING) != fold(other, NOTHING)
 
@@ -84,12 +84,12 @@ def test_balanced_keeps_accents_plurals_and_hyphens_apart(one, other):
 @given(
     st.text(min_size=1), st.builds(MatchOptions, *[st.booleans(), st.just(4)], *[st.booleans()] * 4)
 )
-def test_fold_leaves_something_of_every_token_but_a_hyphen(token, options):
+def test_fold_leaves_at_least_one_character_of_every_token_but_a_hyphen(token, options):
     assert fold(token, options) or (options.ignore_hyphens and len(token) == 1)
 
 
 @given(st.text(min_size=1))
-def test_fold_does_not_tell_composed_from_decomposed(token):
+def test_fold_treats_composed_and_decomposed_accents_alike(token):
     composed, decomposed = (unicodedata.normalize(form, token) for form in ("NFC", "NFD"))
     for preset in ("balanced", "loose"):
         options = MATCH_PRESETS[preset]

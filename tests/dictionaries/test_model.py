@@ -13,7 +13,7 @@ LEAD = Phrase("lead", "Chemical", "D007854", line=2)
 MIXED = Dictionary("mixed.csv", (COLD, LEAD))
 
 
-def test_types_are_sorted_and_each_once():
+def test_types_are_sorted_and_distinct():
     assert Dictionary("d", (COLD, LEAD, Phrase("flu", "Disease"))).types == ("Chemical", "Disease")
 
 
@@ -21,7 +21,7 @@ def test_active_phrases_are_all_phrases_at_first():
     assert list(active_phrases(MIXED)) == [COLD, LEAD]
 
 
-def test_active_phrases_are_none_when_the_dictionary_is_disabled():
+def test_a_disabled_dictionary_has_no_active_phrases():
     assert list(active_phrases(replace(MIXED, is_enabled=False))) == []
 
 
@@ -75,7 +75,7 @@ def test_first_share_follows_the_benchmark_rule(percent, kept_count):
     assert first_share(ten, percent).phrases == ten.phrases[:kept_count]
 
 
-def test_first_share_counts_each_type_by_itself():
+def test_first_share_counts_each_type_separately():
     letters = "aBbcCd"  # 4 small, 2 capital: int(0.5 * 4) + 1 = 3, int(0.5 * 2) + 1 = 2
     phrases = tuple(Phrase(x, "capital" if x.isupper() else "small") for x in letters)
     half = first_share(Dictionary("d", phrases), 50)
@@ -130,6 +130,6 @@ def test_fingerprint_changes_with_all_that_changes_matches(changed):
     assert fingerprint([changed]) != fingerprint([MIXED])
 
 
-def test_fingerprint_tells_where_a_phrase_ends():
+def test_fingerprint_depends_on_where_a_phrase_ends():
     one, other = Phrase("a b", "c"), Phrase("a", "b c")
     assert Dictionary("d", (one,)).fingerprint != Dictionary("d", (other,)).fingerprint

@@ -39,10 +39,10 @@ def archive(name, members):
     return SourceFile(name, buffer.getvalue())
 
 
-# ---- one phrase a line ----------------------------------------------------------------------
+# ---- one phrase per line --------------------------------------------------------------------
 
 
-def test_text_file_gives_a_phrase_a_line_with_the_file_name_as_type():
+def test_text_file_gives_one_phrase_per_line_with_the_file_name_as_type():
     dictionary = read("Disease.txt", "cold\n\n  swine \t flu \r\nmeasles")
     assert dictionary.name == "Disease.txt"
     assert dictionary.phrases == (
@@ -259,7 +259,7 @@ TYPED = [("cold", "Disease"), ("flu", "Disease"), ("lead", "Chemical"), ("mumps"
     ],
     ids=["AutoNER", "INCEpTION"],
 )
-def test_two_columns_without_header_are_told_apart(name, text, order):
+def test_two_columns_without_header_are_recognised(name, text, order):
     dictionary = read(name, text)
     assert pairs(dictionary) == TYPED
     assert dictionary.notes == (f"no header line; read as {order} (types: Chemical, Disease)",)
@@ -284,7 +284,7 @@ def test_more_columns_without_header_are_an_error():
     )
 
 
-def test_type_called_entity_is_not_taken_for_a_header():
+def test_type_called_entity_is_not_mistaken_for_a_header():
     dictionary = read("d.csv", "Acme,Entity\nApex,Entity\n")
     assert pairs(dictionary) == [("Acme", "Entity"), ("Apex", "Entity")]
 
@@ -398,13 +398,13 @@ def test_patterns_of_words_become_phrases_and_others_are_counted():
 # ---- many files -----------------------------------------------------------------------------
 
 
-def test_many_files_get_names_of_their_own():
+def test_many_files_get_distinct_names():
     files = [source("a/X.txt", "1"), source("b/X.txt", "2"), source("X.txt~2.txt", "3")]
     dictionaries = read_dictionaries([*files, source("X.txt", "4")])
     assert [d.name for d in dictionaries] == ["X.txt", "X.txt~2", "X.txt~2.txt", "X.txt~3"]
 
 
-def test_archive_gives_a_dictionary_a_file_and_names_the_others():
+def test_archive_gives_one_dictionary_per_file_and_names_the_other_files():
     members = {"d/Disease.txt": "cold", "d/LICENSE": "free", "d/Gene.csv": "term,label\nTP53,Gene"}
     disease, gene = read_dictionaries([archive("all.zip", members)])
     assert (disease.name, pairs(disease)) == ("Disease.txt", [("cold", "Disease")])

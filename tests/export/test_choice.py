@@ -43,13 +43,13 @@ def surfaces(project, chosen):
     ]
 
 
-def test_sets_are_offered_the_most_finished_first():
+def test_sets_are_offered_with_the_most_complete_first():
     everything = dict.fromkeys(("has_run", "has_decisions", "has_dictionary", "has_gold"), True)
     assert offered(**everything) == [RUN, REVIEWED, DICTIONARY, GOLD]
     assert offered(**everything | {"has_run": False, "has_gold": False}) == [REVIEWED, DICTIONARY]
 
 
-def test_only_what_has_found_something_is_offered(project):
+def test_only_methods_that_found_something_are_offered(project):
     jobs.create(project, jobs.TrainRequest(preset="quick"))
     assert runs_with_entities(project) == [] and default_run([]) is None
     job = finish_run(project, {"mpn": [("gout", "Disease", 0.9)], "conf_mpu": []})
@@ -95,7 +95,7 @@ def test_entities_whose_text_is_gone_are_left_out_and_counted(project):
     assert choose(project, RUN, job, "mpu")[2].lost == 2
 
 
-def test_one_entity_is_told_in_the_singular(project):
+def test_one_entity_is_reported_in_the_singular(project):
     job = finish_run(project, {"mpn": [("Nothing", "Chemical", 0.5)]})
     project.remove_text(project.text_files()[0].id)
     project.add_text([SourceFile("notes.txt", b"He had gout.\n")])
@@ -103,7 +103,7 @@ def test_one_entity_is_told_in_the_singular(project):
     assert note == "1 entity left out: its text is no longer in the project"
 
 
-def test_an_entity_that_lost_its_text_does_not_keep_out_a_match(project):
+def test_an_entity_whose_text_is_gone_does_not_displace_a_match(project):
     job = finish_run(project, {"mpn": [("gout and chronic kidney", "Disease", 0.5)]})
     project.remove_text(project.text_files()[0].id)
     project.add_text([SourceFile("notes.txt", b"He had gout.\n")])
@@ -126,6 +126,6 @@ def test_filters_apply_after_the_choice_and_known_phrases_are_marked(project):
     assert [entity.in_dictionary for entity in corpus.entities["notes"]] == [True, False]
 
 
-def test_gold_that_is_not_there_is_an_error(project):
+def test_missing_gold_is_an_error(project):
     with pytest.raises(InputError, match="has no gold"):
         choose(project, GOLD)

@@ -46,7 +46,7 @@ def test_patterns_are_read_back_once_each():
     ]
 
 
-def test_patterns_are_what_spacy_and_prodigy_take():
+def test_patterns_have_the_form_of_spacy_and_prodigy():
     out = io.BytesIO()
     write_patterns([MUTED], out)
     assert json.loads(out.getvalue().splitlines()[0]) == {

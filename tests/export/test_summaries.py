@@ -33,7 +33,7 @@ def rows(write, *arguments, **options):
     return table
 
 
-def test_comparison_has_one_row_a_stretch_and_a_label_a_method():
+def test_comparison_has_one_row_per_stretch_and_one_label_per_method():
     table = rows(write_comparison, [DOCUMENT], FOUND)
     assert list(table[0]) == [
         *("doc_id", "sent_id", "start", "end", "text", "label_dictionary", "label_conf_mpu"),
@@ -49,9 +49,9 @@ def test_comparison_has_one_row_a_stretch_and_a_label_a_method():
     ]
     assert [(row["n_agree"], row["disagreement"]) for row in table] == [
         ("2", "false"),
-        ("1", "false"),  # the dictionary's silence is no vote
+        ("1", "false"),  # a dictionary without a match is not a vote
         ("1", "true"),
-        ("0", "false"),  # nor is gold
+        ("0", "false"),  # gold is not a vote either
     ]
     assert all(DOCUMENT.text[int(r["start"]) : int(r["end"])] == r["text"] for r in table)
 
@@ -73,7 +73,7 @@ def test_surfaces_are_counted_by_how_they_match():
     assert table[0]["example"] == DOCUMENT.text
 
 
-def test_nothing_found_is_a_header():
+def test_a_summary_without_entities_is_a_header():
     known = known_phrases([], BALANCED)
     assert rows(write_surfaces, [DOCUMENT], {}, known=known, match=BALANCED) == []
     assert rows(write_comparison, [DOCUMENT], {"mpu": {}}) == []

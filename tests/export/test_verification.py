@@ -26,7 +26,7 @@ def written(format, corpus=CORPUS, options=WriteOptions()):
 
 
 @pytest.mark.parametrize("format", WRITABLE)
-def test_what_every_format_writes_is_verified(format):
+def test_the_output_of_every_format_is_verified(format):
     result = verify(written(format), format, CORPUS)
     assert result.problem == ""
     tokens = sum(len(sentence.tokens) for sentence in DOCUMENT.sentences)
@@ -57,14 +57,14 @@ def test_offsets_inside_tokens_are_verified(corpus, format):
     assert verify(written(format, corpus), format, corpus).problem == ""
 
 
-def test_a_row_that_says_another_text_is_named():
+def test_a_row_with_another_text_is_named():
     data = written("entities").replace(b"7,11,gout", b"8,12,gout")
     assert verify(data, "entities", CORPUS) == Verification(
         0, problem='line 2 says "gout" where the text has "out."'
     )
 
 
-def test_a_token_that_says_another_text_is_named():
+def test_a_token_with_another_text_is_named():
     data = written("tokens").replace(b"gout,7,11", b"gout,6,10")
     assert 'line 4 says "gout" where the text has " gou"' in str(verify(data, "tokens", CORPUS))
 
@@ -90,6 +90,6 @@ def test_verification_reads_as_a_sentence():
     assert str(Verification(2318)) == "2,318 entities, all offsets verified"
 
 
-def test_one_row_is_told_in_the_singular():
+def test_one_row_is_reported_in_the_singular():
     assert str(Verification(1)) == "1 entity, all offsets verified"
     assert str(Verification(2, "tokens")) == "2 tokens, all offsets verified"

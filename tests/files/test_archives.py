@@ -13,7 +13,7 @@ from tests.support.archives import bomb, patched, zipped
 from tests.support.counting import count_calls, watched_memory
 
 
-def test_unzip_returns_files_without_what_systems_add():
+def test_unzip_leaves_out_files_that_operating_systems_add():
     archive = zipped(
         [
             ("notes/", b""),

@@ -33,7 +33,7 @@ def test_decode_finds_the_encoding_and_keeps_line_ends(data, encoding):
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_decode_finds_utf_16_without_a_mark_and_says_so(encoding):
+def test_decode_detects_utf_16_without_a_byte_order_mark_and_says_so(encoding):
     decoded = decode(SourceFile("a.txt", UNMARKED.encode(encoding)))
     assert decoded == Decoded(UNMARKED, encoding, (f"read as {encoding.upper()}",))
 
@@ -56,7 +56,7 @@ def test_decode_names_the_byte_when_no_encoding_fits():
     )
 
 
-def test_decode_takes_the_encoding_that_is_named():
+def test_decode_uses_the_encoding_that_is_named():
     decoded = decode(SourceFile("a.txt", "発熱".encode("shift_jis")), "shift_jis")
     assert decoded == Decoded("発熱", "shift_jis")
 
@@ -72,7 +72,7 @@ def test_decode_counts_the_mark_when_it_names_a_byte():
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "hex", "rot13", "undefined", "ut\0f"])
-def test_decode_refuses_what_is_no_encoding_for_text(encoding):
+def test_decode_refuses_encodings_that_are_not_for_text(encoding):
     with pytest.raises(InputError, match=f'"{encoding}" is not an encoding; try utf-8, utf-16'):
         decode(SourceFile("a.txt", b"fever"), encoding)
 

@@ -94,7 +94,7 @@ def test_file_of_delimiters_only_is_refused():
         read(",,\n,,\n")
 
 
-def test_old_mac_line_ends_part_rows():
+def test_old_mac_line_ends_separate_rows():
     rows = read("id,text\r1,a\r2,b\r").rows
     assert [row.cells for row in rows] == [("id", "text"), ("1", "a"), ("2", "b")]
 
@@ -102,5 +102,5 @@ def test_old_mac_line_ends_part_rows():
 @pytest.mark.parametrize(
     ("names", "expected"), [(("text",), 2), (("body", "text"), 1), (("note",), None)]
 )
-def test_columns_are_found_whatever_their_case_earlier_names_first(names, expected):
+def test_columns_are_found_in_any_case_and_earlier_names_win(names, expected):
     assert find_column(("id", "Body ", " TEXT"), names) == expected

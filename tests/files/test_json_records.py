@@ -23,7 +23,7 @@ def lines(count, broken):
     )
 
 
-def test_one_value_a_line_keeps_its_line_number():
+def test_one_value_per_line_keeps_its_line_number():
     assert read('{"a": 1}\r\n\n[2]\n"x"\n') == Records(
         (Record(1, {"a": 1}), Record(3, [2]), Record(4, "x")), "utf-8"
     )
@@ -82,12 +82,12 @@ def test_broken_list_over_many_lines_names_the_line_of_the_fault():
 @pytest.mark.parametrize(
     "text", ["{}", '{{"text": "a"}}\n{}\n', "[{}]"], ids=["one", "last", "list"]
 )
-def test_what_python_cannot_hold_is_an_input_error(value, name, text):
+def test_values_that_python_cannot_represent_are_an_input_error(value, name, text):
     with pytest.raises(InputError, match=r"nested too deeply, or a number too long"):
         read(text.format(value), name=name)
 
 
-def test_what_python_cannot_hold_is_skipped_when_asked():
+def test_values_that_python_cannot_represent_are_skipped_when_asked():
     records = read(f'{{"text": "a"}}\n{LONG_NUMBER}\n{DEEP}\n{RATHER_DEEP}\n', SKIP)
     assert records.items == (Record(1, {"text": "a"}),)
     assert records.notes == ("3 lines that are not JSON left out (lines 2, 3, 4)",)

@@ -30,7 +30,7 @@ DATA = st.lists(PIECES, max_size=9).map(b"".join) | st.binary(max_size=12)
 
 
 def outcome(read, source, encoding):
-    """The text with all that is told about it, or the message."""
+    """The text with everything reported about it, or the error message."""
     try:
         text = read(source, encoding)
     except InputError as error:
@@ -67,7 +67,7 @@ def test_lines_end_where_python_ends_them_and_keep_their_ends(text):
     assert list(lines(NEWLINE)) == list(io.StringIO(f"x{text}", newline="\n"))
 
 
-def test_text_on_disk_keeps_to_what_a_late_byte_decides(tmp_path):
+def test_a_late_byte_decides_the_encoding_of_text_on_disk(tmp_path):
     data = b"plain\n" * 1_000_000 + b"caf\xe9 au lait\n"
     (tmp_path / "a.txt").write_bytes(data)
     text = open_text(path_source(tmp_path / "a.txt"))
@@ -77,14 +77,14 @@ def test_text_on_disk_keeps_to_what_a_late_byte_decides(tmp_path):
     assert sum(1 for _ in text.lines(ANY_END)) == 1_000_001
 
 
-def test_a_source_that_cannot_be_read_is_one_sentence(tmp_path):
+def test_a_source_that_cannot_be_read_is_explained_in_one_sentence(tmp_path):
     with pytest.raises(InputError, match=r"absent\.txt cannot be read: No such file"):
         path_source(tmp_path / "absent.txt")
     with pytest.raises(InputError, match="is a folder; name the files in it, or zip them"):
         path_source(tmp_path)
 
 
-def test_only_what_is_held_is_limited(tmp_path):
+def test_only_files_held_in_memory_are_limited(tmp_path):
     source = PathSource(Path("large.txt"), "large.txt", 201_000_000)
     with pytest.raises(InputError, match=r"large\.txt is 201 MB; the limit is 200 MB per file"):
         read_whole(source)

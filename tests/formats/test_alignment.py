@@ -76,13 +76,13 @@ def test_align_gives_each_of_two_equal_texts_its_own_gold():
     assert align(targets, gold(entities, sources)).entities == {"a": (ASPIRIN,), "b": ()}
 
 
-def test_align_notes_strangers():
+def test_align_notes_gold_of_unknown_documents():
     aligned = align(RAW, gold({"x": (), "d2": (ASPIRIN,), "y": (ASPIRIN,)}))
     assert aligned.entities == {"d2": (ASPIRIN,)}
     assert aligned.notes == ('2 annotated documents are not among these texts, e.g. "x"',)
 
 
-def test_align_says_so_when_nothing_is_the_same():
+def test_align_says_so_when_no_document_fits():
     with pytest.raises(
         InputError,
         match=r'gold\.csv annotates none of these .* first document is "x", the first here is "d1"',

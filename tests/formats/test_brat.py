@@ -58,7 +58,7 @@ def test_entity_in_pieces_is_read_when_only_space_lies_between() -> None:
     assert corpus.notes == ["note%207.txt: 1 entities left out: in pieces with other words between"]
 
 
-def test_what_is_no_entity_is_skipped_and_counted() -> None:
+def test_annotations_that_are_not_entities_are_skipped_and_counted() -> None:
     ann = (
         "T1\tSign 0 5\tFever\nR1\tCause Arg1:T1 Arg2:T1\n#1\tAnnotatorNotes T1\tsure\nA1\tNeg T1\n"
     )

@@ -44,7 +44,7 @@ def surfaces(corpus: Corpus) -> list[tuple[str, str, str]]:
 
 
 def tagged_sentences(corpus: Corpus) -> list[Any]:
-    """What a CoNLL file can hold: ids, tokens and tags, in a column's spelling."""
+    """What a CoNLL file can hold: ids, tokens and tags, as spelled in a column."""
     return [
         (
             document.id,
@@ -235,7 +235,7 @@ def test_benchmark_tags_are_gold_and_classes_the_dictionary() -> None:
     ]
 
 
-def test_class_that_meets_no_gold_type_is_named_by_its_number() -> None:
+def test_class_without_a_gold_type_is_named_by_its_number() -> None:
     corpus = read_benchmark("a O 2\n")
     assert corpus.entities["train"] == (Entity(0, 1, "class_2", method="dictionary"),)
 

@@ -60,7 +60,7 @@ def detect(name, content, options=None):
         ("a.TXT", "O", "txt"),
     ],
 )  # fmt: skip
-def test_format_is_told_by_name_and_first_lines(name, content, expected):
+def test_format_is_detected_by_name_and_first_lines(name, content, expected):
     assert detect(name, content) == expected
 
 
@@ -73,7 +73,7 @@ def test_format_is_told_by_name_and_first_lines(name, content, expected):
     ],
     ids=["prodigy", "doccano old", "doccano new"],
 )
-def test_format_is_told_by_a_later_record_when_the_first_is_not_annotated(record, expected):
+def test_format_is_detected_by_a_later_record_when_the_first_is_not_annotated(record, expected):
     plain = {"id": 1, "text": "no fever", "Comments": []}
     lines = "".join(json.dumps(value) + "\n" for value in (plain, plain, record))
     assert detect("export.jsonl", lines) == expected
@@ -93,12 +93,12 @@ def test_format_is_told_by_a_later_record_when_the_first_is_not_annotated(record
     ],
     ids=["number for a span", "object of spans", "number", "deep", "brackets", "list", "null"],
 )
-def test_odd_json_is_left_to_the_plain_reader_to_refuse(record):
+def test_odd_json_is_refused_by_the_plain_reader(record):
     assert detect("a.jsonl", record) == "jsonl"
     assert detect("a.json", f"[{record}, {record}]") == "jsonl"
 
 
-def test_long_list_is_told_by_its_first_records():
+def test_format_of_a_long_list_is_detected_by_its_first_records():
     tasks = [{"data": {"text": "fever " * 1000}} for _ in range(100)]  # 600 kB, cut at 200 kB
     assert detect("tasks.json", tasks) == "label_studio"
 
@@ -134,7 +134,7 @@ def test_unknown_ending_lists_what_is_known(name, ending):
     )
 
 
-def test_file_named_zip_that_is_none_says_so():
+def test_file_named_zip_that_is_not_a_zip_is_explained():
     with pytest.raises(InputError, match=r"^notes\.zip is not a zip archive\. Zip the files again"):
         detect("notes.zip", "fever")
 

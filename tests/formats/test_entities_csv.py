@@ -51,7 +51,7 @@ def test_entity_row_holds_all_columns() -> None:
     )
 
 
-def test_essential_columns_are_seven() -> None:
+def test_there_are_seven_essential_columns() -> None:
     corpus = Corpus((make_document("d1", "Fever."),), {"d1": (Entity(0, 5, "Sign"),)})
     expected = b"doc_id,sent_id,start,end,text,label,score\nd1,0,0,5,Fever,Sign,\n"
     assert write_entities(corpus, ESSENTIAL) == expected
@@ -110,7 +110,7 @@ def test_entities_are_read_without_documents() -> None:
     assert (corpus.files[0].format, corpus.files[0].entities) == ("entities", 1)
 
 
-def test_other_peoples_columns_are_understood() -> None:
+def test_column_names_of_other_tools_are_understood() -> None:
     corpus = read_entities("Type;End;Start;PMID\nSign;5;0;77\n")
     assert corpus.entities == {"77": (Entity(0, 5, "Sign", method="gold"),)}
 

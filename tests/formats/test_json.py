@@ -23,7 +23,7 @@ FEVER = "Fever came."  # Fever = 0..5
 
 
 def read(format: Format, *records: Any, options: ReadOptions = PLAIN) -> Corpus:
-    """Reads records as the lines of a file, or as one JSON list where the format is a list."""
+    """Read records as the lines of a file, or as one JSON list if the format is a list."""
     is_list = format.extensions == (".json",)
     text = json.dumps(records) if is_list else "\n".join(json.dumps(r) for r in records)
     assert format.read
@@ -145,7 +145,7 @@ def test_writer_says_when_tokens_are_not_kept(format: Format) -> None:
 
 
 @every_format
-def test_same_ids_are_told_apart_and_noted(format: Format) -> None:
+def test_equal_ids_are_made_unique_and_noted(format: Format) -> None:
     record = record_with_span(format, 0, 5)
     corpus = read(format, record, record)
     assert list(corpus.entities) == ["d", "d~2"]

@@ -54,7 +54,7 @@ def test_text_is_read_in_the_encoding_it_was_saved_in(data: bytes, encoding: str
     assert corpus.files[0].encoding == encoding
 
 
-def test_byte_order_mark_is_no_text_when_the_encoding_is_named() -> None:
+def test_byte_order_mark_is_not_text_when_the_encoding_is_named() -> None:
     corpus = read_txt(b"\xef\xbb\xbffever", ReadOptions(encoding="utf-8"))
     assert texts(corpus) == [("notes", "fever")]
 

@@ -78,7 +78,7 @@ def test_no_files_are_an_error():
 # ---- archives and pairs ---------------------------------------------------------------------
 
 
-def test_archive_of_texts_gives_a_document_a_file():
+def test_archive_of_texts_gives_one_document_per_file():
     corpus = read_corpus([zipped({"x/a.txt": "Fever", "b.csv": "id,text\n7,rash\n"}, "a.zip")])
     assert texts(corpus) == [("a", "Fever"), ("7", "rash")]
     assert [report.format for report in corpus.files] == ["txt", "table"]

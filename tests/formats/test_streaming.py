@@ -21,7 +21,7 @@ from tests.support.counting import watched_memory
 from tests.support.dribbles import Dribble
 
 WRITABLE = [name for name, format in FORMATS.items() if format.write and name != "brat"]
-# What may happen to a line of a file: most of it makes a fault, or a repeated id.
+# Changes to a line of a file; most cause an error or a repeated id.
 SURGERY = st.sampled_from(["twice", "dropped", "cut", "blank before", "junk before", "moved"])
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 ENCODINGS = st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "windows-1252"])
@@ -154,7 +154,7 @@ GOLD = "doc_id,start,end,label\n"
         [],
     ],
 )
-def test_what_is_not_lines_is_streamed_all_the_same(sources):
+def test_files_that_are_not_lines_are_streamed_too(sources):
     expected = outcome(whole, sources)
     assert outcome(streamed, sources) == expected
     assert outcome(streamed, [Dribble(source, 2) for source in sources]) == expected
@@ -203,7 +203,7 @@ def test_a_stream_holds_one_document_at_a_time(tmp_path):
                 json.dumps({"id": f"d{number}", "text": f"Fever {number} rose. " * 20}) + "\n"
             )
     stream = open_stream([path])
-    next(iter(stream))  # whatever is loaded once
+    next(iter(stream))  # load everything that is loaded only once
     with watched_memory() as memory:
         count = sum(len(document.sentences) for document in stream)
     assert count == 8_000
@@ -221,7 +221,7 @@ def test_a_pipe_is_read_once_and_kept(tmp_path):
     assert [document.text for document in stream] == ["Fever"]
 
 
-def test_a_file_that_changes_on_the_way_is_said_to(tmp_path):
+def test_a_file_that_changes_while_it_is_read_is_reported(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "Fever"}\n{"text": "Rash"}\n')
     stream = open_stream([path])
@@ -244,7 +244,7 @@ IDS = st.lists(st.sampled_from(["a", "b", "a~2", "a~3", "a~2~2", ""]), max_size=
 
 
 @given(IDS)
-def test_a_book_of_ids_renames_as_unique_ids_does(ids):
+def test_an_id_book_renames_as_unique_ids_does(ids):
     book = IdBook(ids)
     book.close()
     expected, changed = unique_ids(ids)
@@ -254,13 +254,13 @@ def test_a_book_of_ids_renames_as_unique_ids_does(ids):
     assert book.renamed([len(ids)]) == [changed]
 
 
-def test_a_book_counts_changed_ids_by_stretch():
+def test_an_id_book_counts_changed_ids_by_stretch():
     book = IdBook(["a", "b", "a", "c", "b", "a"])
     book.close()
     assert book.renamed([2, 0, 2, 2]) == [0, 0, 1, 2]
 
 
-def test_ids_of_one_hash_are_told_apart_by_their_letters(monkeypatch):
+def test_ids_with_the_same_hash_are_distinguished_by_their_text(monkeypatch):
     monkeypatch.setattr("engine.formats.ids.hash", lambda id: 7, raising=False)
     book = IdBook(["a", "b", "c"])
     book.close()

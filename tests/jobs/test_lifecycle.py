@@ -1,4 +1,4 @@
-"""Jobs as a person has them: real processes, killed and stopped; and their rows, one by one."""
+"""Jobs as people use them: real processes, killed and stopped, and their database rows."""
 
 import json
 import os
@@ -32,7 +32,7 @@ from tests.support.tiny_encoders import save_tiny_bert
 from tests.support.waiting import wait_until
 
 LONG = {"epochs": 100_000}
-KILL = os.kill  # some tests put something else in its place
+KILL = os.kill  # some tests replace it
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def one_thread(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def exits(monkeypatch):
-    """A job that is done in this process must not end it: a call is recorded instead."""
+    """A job that runs in this process must not end it: such a call is recorded instead."""
     calls = []
     monkeypatch.setattr("engine.jobs.worker.process.os._exit", calls.append)
     yield calls
@@ -64,14 +64,14 @@ def data(tmp_path_factory):
 
 @pytest.fixture
 def project(data):
-    """A project of its own; no process of it outlives the test."""
+    """A project per test; none of its processes outlives the test."""
     project = make_small_project()
     yield project
     jobs.end_all(project)
 
 
 def wait_for(project, id, condition):
-    """Poll as a page does, until the job gets there."""
+    """Poll as a page does until the job meets the condition."""
     wait_until(lambda: condition(jobs.get_job(project, id)), f"job {id}", every=0.05)
     return jobs.get_job(project, id)
 
@@ -95,7 +95,7 @@ def weights(project, id, method="mpn"):
 
 
 def done_here(project, request):
-    """Do a job in this process, where nothing has to start first."""
+    """Run a job in this process, without starting another."""
     job = jobs.create(project, request)
     do_job(project, job.id)
     return jobs.get_job(project, job.id)
@@ -105,7 +105,7 @@ def done_here(project, request):
 
 
 def start_script(project, job, script):
-    """Do a job in a process of its own, by a script that may hold it up."""
+    """Run a job in its own process, by a script that may delay it."""
     begin = (
         "import sys, time\n"
         "from engine.jobs.worker.process import do_job\n"
@@ -148,7 +148,7 @@ def test_a_training_runs_to_its_end_in_a_process_of_its_own(project):
     assert jobs.estimate(project, tiny_request(methods=methods)) > 0
 
 
-def test_epochs_that_a_kill_kept_from_being_written_down_are_so_when_the_job_goes_on(project):
+def test_epochs_missed_by_a_killed_job_are_recorded_when_it_resumes(project):
     settings = {"epochs": 3, "confidence_epochs": 2, "confidence_folds": 2}
     job = jobs.create(project, tiny_request(methods=("conf_mpu",), settings=settings))
     heard = []
@@ -160,8 +160,8 @@ def test_epochs_that_a_kill_kept_from_being_written_down_are_so_when_the_job_goe
         try:
             do_work(project, report, should_stop, heard.append)
         finally:
-            report.finish("cancelled")  # else this process would be ended as the job's own
-        return jobs.epochs(project, job.id).drop(columns="at")  # when they were written down
+            report.finish("cancelled")  # otherwise this process would be ended as the job's process
+        return jobs.epochs(project, job.id).drop(columns="at")  # when they were recorded
 
     whole = work_until(lambda: len(heard) == 5)  # four of the confidence, one of the tagger
     assert len(whole) == 5
@@ -173,7 +173,7 @@ def test_epochs_that_a_kill_kept_from_being_written_down_are_so_when_the_job_goe
     assert len(heard) == 5
 
 
-def test_a_killed_training_goes_on_to_the_same_weights(project):
+def test_a_killed_training_resumes_to_the_same_weights(project):
     request = tiny_request(settings={"epochs": 40})
     job = jobs.create(project, request)
     start_script(
@@ -198,12 +198,12 @@ def test_a_killed_training_goes_on_to_the_same_weights(project):
     assert wait_for(project, job.id, ended).state == "done"
     assert len(jobs.epochs(project, job.id)) == 40
     log = "\n".join(jobs.log_tail(project, job.id))
-    assert "epoch 40 of 40" in log and "epoch 1 of 40" not in log  # it did not begin again
+    assert "epoch 40 of 40" in log and "epoch 1 of 40" not in log  # it did not start again
     straight = done_here(project, request)
     assert weights(project, job.id) == weights(project, straight.id)
 
 
-def test_jobs_wait_for_each_other_and_stop_when_asked(project):
+def test_jobs_run_one_after_another_and_stop_when_asked(project):
     first = jobs.start(project, tiny_request(settings=LONG))
     second = jobs.start(project, tiny_request())
     wait_for(project, first.id, has_epochs(project, 1))
@@ -218,8 +218,8 @@ def test_jobs_wait_for_each_other_and_stop_when_asked(project):
     wait_for(project, first.id, lambda job: not is_alive(process_of(first.pid)))
 
 
-def test_a_stop_is_heard_while_there_are_no_batches(project):
-    # What is asleep here is reading, labeling or predicting there: nothing looks at a wish.
+def test_a_job_can_be_stopped_while_it_trains_no_batches(project):
+    # The sleep stands for reading, labeling or predicting, which do not check for a stop.
     script = (
         "import engine.jobs.worker.kinds as kinds\n"
         "kinds.do_work = lambda *arguments: time.sleep(3600)\n"
@@ -229,7 +229,7 @@ def test_a_stop_is_heard_while_there_are_no_batches(project):
     process = start_script(project, job, script)
     wait_for(project, job.id, lambda job: job.state == "running")
     jobs.cancel(project, job.id)
-    # Only the row is looked at: `get_job` would end the process from here after a while.
+    # Read only the row: `get_job` would end the process from here after a while.
     wait_until(lambda: stored_state(project, job.id) == "cancelled", "the job ends itself")
     wait_until(lambda: not is_alive(process), "the process ends")
 
@@ -239,7 +239,7 @@ def test_a_stop_is_heard_while_there_are_no_batches(project):
 
 @pytest.fixture
 def sleeper(tmp_path):
-    """A living process that is not a job, deaf to SIGTERM."""
+    """A living process that is not a job and ignores SIGTERM."""
     code = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True)"
     process = start_process(
         [sys.executable, "-c", f"{code}; time.sleep(3600)"],
@@ -267,7 +267,7 @@ def given_to(project, process, **columns):
 
 @pytest.fixture
 def ago(monkeypatch):
-    """Moments before one at which the clock of the watch stands still."""
+    """Times before a fixed moment, at which the watch's clock is stopped."""
     moment = datetime.now(UTC)
     monkeypatch.setattr(
         "engine.system.moments.datetime",
@@ -281,11 +281,11 @@ def test_a_living_process_is_adopted(project, sleeper):
     assert jobs.get_job(project, id).state == "running"
 
 
-def test_a_process_that_was_given_the_pid_later_is_not_adopted(project, sleeper, ago):
+def test_a_later_process_with_the_same_pid_is_not_adopted(project, sleeper, ago):
     earlier = Process(sleeper.pid, f"0{sleeper.began}", sleeper.host)
     id = given_to(project, earlier, state="running")
     assert jobs.get_job(project, id).state == "interrupted"
-    # Nor is it ended in place of the job.
+    # It is not ended in place of the job either.
     id = given_to(project, earlier, state="stopping", stop_at=ago(60))
     assert jobs.get_job(project, id).state == "cancelled"
     assert is_alive(sleeper)
@@ -300,7 +300,7 @@ def test_a_process_of_a_copied_project_is_not_adopted(project, sleeper):
 
 def test_a_job_that_does_not_stop_is_ended_by_force(project, sleeper, ago):
     id = given_to(project, sleeper, state="stopping", stop_at=ago(11))
-    assert jobs.get_job(project, id).state == "stopping"  # SIGTERM, to which it is deaf
+    assert jobs.get_job(project, id).state == "stopping"  # SIGTERM, which it ignores
     assert is_alive(sleeper)
     with writing(project.folder) as db:
         db.execute("UPDATE jobs SET stop_at = ? WHERE id = ?", (ago(21), id))
@@ -308,7 +308,7 @@ def test_a_job_that_does_not_stop_is_ended_by_force(project, sleeper, ago):
     assert not is_alive(sleeper)
 
 
-def test_a_stop_that_is_not_overdue_is_waited_for(project, sleeper, ago):
+def test_a_job_gets_time_to_stop(project, sleeper, ago):
     id = given_to(project, sleeper, state="stopping", stop_at=ago(9))
     assert jobs.get_job(project, id).state == "stopping"
     assert is_alive(sleeper)
@@ -329,7 +329,7 @@ def test_a_job_whose_process_never_began_is_given_up(project, age, state, ago):
     assert jobs.get_job(project, job.id).state == state
 
 
-def test_a_process_is_told_from_another():
+def test_processes_are_distinguished_by_pid_and_start_time():
     here = process_of(os.getpid())
     assert is_alive(here)
     assert here == process_of(os.getpid())
@@ -357,7 +357,7 @@ def test_a_finished_job_never_ends_the_program_that_did_it(project, monkeypatch,
 
     def finish_and_wait(report, *arguments):
         finish(report, *arguments)
-        time.sleep(0.05)  # a heart that still beats looks at the row now
+        time.sleep(0.05)  # a heartbeat that still runs reads the row now
 
     monkeypatch.setattr(Report, "finish", finish_and_wait)
     for is_own_process in [False, True] * 5:
@@ -390,7 +390,7 @@ def test_a_job_that_is_slow_to_stop_is_waited_for_here(project, monkeypatch):
         until = time.monotonic() + 60
         while not should_stop() and time.monotonic() < until:
             time.sleep(0.01)
-        time.sleep(0.1)  # longer than the grace that a process of its own has
+        time.sleep(0.1)  # longer than the grace period of a separate process
         return False
 
     monkeypatch.setattr("engine.jobs.worker.kinds.do_work", work)
@@ -524,7 +524,7 @@ def test_a_project_without_jobs_has_none(project):
         ({"settings": {"encoder_name": "/no/such"}, "encoder": "transformer"}, "/no/such"),
     ],
 )
-def test_a_failing_job_says_why_in_one_sentence(project, change, sentence):
+def test_a_failed_job_says_why_in_one_sentence(project, change, sentence):
     job = done_here(project, tiny_request(**change))
     assert job.state == "failed"
     assert sentence in job.message
@@ -540,7 +540,7 @@ def test_a_failing_job_says_why_in_one_sentence(project, change, sentence):
         (MemoryError(), "Training ran out of memory: a process was killed. Retry with a smaller "),
     ],
 )
-def test_an_unforeseen_error_is_one_sentence_too(project, monkeypatch, error, sentence):
+def test_an_unforeseen_error_is_explained_in_one_sentence(project, monkeypatch, error, sentence):
     def fail(*_):
         raise error
 
@@ -565,14 +565,14 @@ def test_an_unforeseen_error_is_one_sentence_too(project, monkeypatch, error, se
         (jobs.PredictRequest("20200101-000000-abcd", "mpn"), "this project has no job"),
     ],
 )
-def test_what_cannot_be_done_is_refused_before_it_starts(project, request_, sentence):
+def test_impossible_requests_are_refused_before_the_start(project, request_, sentence):
     with pytest.raises(InputError) as refused:
         jobs.start(project, request_)
     assert sentence in str(refused.value)
     assert jobs.list_jobs(project) == []
 
 
-def test_a_full_disk_is_said_before_the_start(project, monkeypatch):
+def test_a_full_disk_is_reported_before_the_start(project, monkeypatch):
     usage = namedtuple("usage", "free")(7_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     with pytest.raises(InputError) as refused:
@@ -583,7 +583,7 @@ def test_a_full_disk_is_said_before_the_start(project, monkeypatch):
     )
 
 
-def test_a_row_from_a_stranger_does_not_become_a_path(project):
+def test_an_invalid_job_id_or_method_is_not_used_as_a_path(project):
     job = jobs.create(project, tiny_request())
     with writing(project.folder) as db:
         db.execute("UPDATE jobs SET id = '../..', state = 'done'")
@@ -594,7 +594,7 @@ def test_a_row_from_a_stranger_does_not_become_a_path(project):
         jobs.run_folder(job, "../../text")
 
 
-def test_a_folder_that_cannot_be_made_is_one_sentence(project):
+def test_a_folder_that_cannot_be_made_is_explained_in_one_sentence(project):
     project.jobs_folder.write_text("in the way")
     with pytest.raises(InputError, match="cannot be made: "):
         jobs.create(project, tiny_request())
@@ -607,7 +607,7 @@ def test_runs_of_a_project_share_what_a_frozen_encoder_sees(project, tmp_path, m
     computed, stages, messages = [], [], []
 
     def compute(inputs, *arguments, **options):
-        if inputs.token_count > 1:  # a run that is loaded looks at one token, for sizes
+        if inputs.token_count > 1:  # loading a run encodes one token, to learn the sizes
             computed.append(inputs.token_count)
         return contextual_features(inputs, *arguments, **options)
 
@@ -625,7 +625,8 @@ def test_runs_of_a_project_share_what_a_frozen_encoder_sees(project, tmp_path, m
     assert len(computed) == 1
     assert stages.count("context") == 2
     told = [message for message in messages if message is not None]
-    assert told[-3:] == ["100 % of the text is read.", "", ""]  # the second run finds it read
+    # The second run uses the stored features.
+    assert told[-3:] == ["100 % of the text is read.", "", ""]
     assert len(list((project.folder / "cache" / "context").iterdir())) == 1
 
 
@@ -639,7 +640,7 @@ def test_a_probe_makes_an_estimate_possible(project):
     assert jobs.estimate(project, tiny_request(settings={"hidden_size": 16})) is None
 
 
-def test_a_curve_grows_cell_by_cell_and_goes_on_where_it_was(project):
+def test_a_curve_grows_cell_by_cell_and_resumes_where_it_was(project):
     request = jobs.CurveRequest((50, 100), ("mpn",), (3,), "quick", TINY)
     job = done_here(project, request)
     assert (job.state, job.message) == ("done", "")
@@ -659,7 +660,7 @@ def test_a_curve_grows_cell_by_cell_and_goes_on_where_it_was(project):
     jobs.requeue(project, jobs.get_job(project, job.id))
     heard = []
     assert do_job(project, job.id, heard.append) == "done"
-    assert heard == []  # the runs were there
+    assert heard == []  # the runs were already trained
     again = jobs.curve_points(project, job.id)
     assert again.drop(columns="seconds").equals(points.drop(columns="seconds"))
 
@@ -668,7 +669,7 @@ def test_a_stopped_curve_keeps_its_shares(project, monkeypatch):
     request = jobs.CurveRequest((50, 100), ("mpn",), (0,), "quick", TINY)
     job = jobs.create(project, request)
 
-    is_told = []  # what tells the work to stop
+    is_told = []  # tells the worker to stop
 
     def work(project, report, should_stop, on_progress):
         is_told.append(should_stop)
@@ -689,7 +690,7 @@ def test_a_stopped_curve_keeps_its_shares(project, monkeypatch):
     assert jobs.curve_cells(project, job.id)["state"].tolist() == ["done", "done"]
 
 
-def test_a_share_that_cannot_be_trained_fails_alone(data):
+def test_a_share_that_cannot_be_trained_does_not_stop_the_others(data):
     project = make_small_project()
     [drug, disease] = project.dictionaries()
     # 1 % of a dictionary is one phrase; of these, the first does not occur.
@@ -716,7 +717,7 @@ def test_new_texts_are_predicted_with_a_run(project):
     assert corpus.entities == results.entities["mpn"]
 
 
-def test_the_dictionaries_of_a_job_are_those_of_its_start(project):
+def test_a_job_uses_the_dictionaries_of_its_start(project):
     job = jobs.create(project, tiny_request())
     before = project.dictionaries()
     project.save_dictionaries(before[:1], "one less")
@@ -724,7 +725,7 @@ def test_the_dictionaries_of_a_job_are_those_of_its_start(project):
     assert set(jobs.priors_of(project, job.id)["entity_type"]) == set(PRIORS)
 
 
-def test_decisions_of_a_job_are_those_of_its_start(project):
+def test_a_job_uses_the_decisions_of_its_start(project):
     corpus = project.corpus()
     document = next(d for d in corpus.documents if d.text.startswith("the patient took "))
     start = len("the patient took ")
@@ -758,7 +759,7 @@ def test_the_supervised_reference_learns_from_gold(project):
     )
 
 
-def test_predictions_say_what_the_dictionaries_know(project):
+def test_predictions_say_which_phrases_the_dictionaries_have(project):
     job = done_here(project, tiny_request(settings={"epochs": 15}))
     entities = [
         e

@@ -1,4 +1,4 @@
-"""Estimates from speeds that were written down, worked out by hand."""
+"""Estimates from stored speeds, computed by hand."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def project(tmp_path, monkeypatch):
 
 
 def measure(project, **speeds):
-    """Write down tokens per second; names are method__stage."""
+    """Store tokens per second; names are method__stage."""
     with writing(project.folder) as db:
         for name, speed in speeds.items():
             method, _, stage = name.rpartition("__")
@@ -34,7 +34,7 @@ def tokens(project):
     return sum(file.tokens for file in project.text_files())
 
 
-def test_nothing_measured_is_nothing_known(project):
+def test_without_measurements_there_is_no_estimate(project):
     assert jobs.estimate(project, tiny_request()) is None
 
 
@@ -43,7 +43,7 @@ def test_an_estimate_is_epochs_times_tokens_by_speed(project):
     assert jobs.estimate(project, tiny_request()) == pytest.approx(2 * tokens(project) / 100)
 
 
-def test_the_latest_speed_counts_and_what_goes_around_is_added(project):
+def test_the_latest_speed_counts_and_time_around_the_epochs_is_added(project):
     measure(project, mpn__training=1.0)
     measure(project, again__mpn__training=1.0)
     measure(project, __prepare=50.0, __predict=200.0)
@@ -86,7 +86,7 @@ def test_folds_train_on_the_rest(project):
     assert jobs.estimate(project, request) == pytest.approx(expected)
 
 
-def test_speed_of_another_network_says_nothing(project):
+def test_speed_of_another_network_is_not_used(project):
     measure(project, mpn__training=100.0)
     assert jobs.estimate(project, tiny_request(settings={"batch_size": 16})) is None
 
@@ -96,14 +96,14 @@ def test_makespan_starts_the_longest_first(workers, seconds):
     assert makespan([3, 5, 4], workers) == seconds
 
 
-def test_a_transformer_needs_room_for_its_checkpoints(project):
+def test_a_transformer_needs_disk_space_for_its_checkpoints(project):
     small = needed_bytes(project, tiny_request())
     large = needed_bytes(project, tiny_request(encoder="transformer"))
     assert small < 20_000_000
     assert 800_000_000 < large < 1_200_000_000
 
 
-def test_a_frozen_encoder_of_ones_own_takes_room_in_every_run(project, tmp_path):
+def test_a_frozen_encoder_of_your_own_takes_disk_space_in_every_run(project, tmp_path):
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder" / "model.safetensors").write_bytes(bytes(1_000_000))
 

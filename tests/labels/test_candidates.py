@@ -57,7 +57,7 @@ def test_missing_candidates_finds_repeated_names_and_shows_their_case():
     by_phrase = table.set_index("phrase")
     assert by_phrase["count"].to_dict() == {"IgA nephropathy": 3, "interstitial nephritis": 3}
     assert by_phrase["documents"].to_dict() == {"IgA nephropathy": 1, "interstitial nephritis": 2}
-    # A capital at the very beginning of a sentence says nothing.
+    # A capital at the beginning of a sentence does not count.
     assert by_phrase["capitalized"].to_dict() == {"IgA nephropathy": 1, "interstitial nephritis": 0}
     assert by_phrase["example"]["interstitial nephritis"] == (
         "Interstitial nephritis followed aspirin ."
@@ -68,7 +68,7 @@ def test_missing_candidates_puts_bunched_and_capitalized_names_first():
     assert missing(NEPHRITIS)["phrase"].tolist() == ["IgA nephropathy", "interstitial nephritis"]
 
 
-def test_missing_candidates_forgets_what_a_dictionary_holds():
+def test_missing_candidates_leaves_out_what_a_dictionary_holds():
     holds = Dictionary("d.txt", phrases("Disease", "interstitial nephritis"))
     assert missing(NEPHRITIS, [DRUGS, holds])["phrase"].tolist() == ["IgA nephropathy"]
 
@@ -82,7 +82,7 @@ def test_missing_candidates_keeps_a_part_that_often_stands_alone():
     assert "interstitial" not in counts
 
 
-def test_missing_candidates_asks_for_as_many_as_told():
+def test_missing_candidates_needs_the_least_count_asked_for():
     assert missing(NEPHRITIS, least=4).empty
     assert len(missing(NEPHRITIS, most=1)) == 1
 
@@ -132,7 +132,7 @@ def slow_count(labels, sentences, least):
             seen[key].add(sentence.document_id)
             example.setdefault(key, sentence.text)
             if start > 0 or key not in shown:
-                shown[key] = " ".join(words)  # these documents are tokens with a space between
+                shown[key] = " ".join(words)  # spaces separate the tokens of these documents
     named = {key: n for key, n in counts.items() if n >= least and is_name(key)}
     return {
         shown[key]: (n, len(seen[key]), capitals[key] / n, example[key])

@@ -102,7 +102,7 @@ def test_decisions_change_what_a_run_is_known_by(documents):
 
 @pytest.mark.parametrize("method", ["mpn", "mpu", "conf_mpu"])
 def test_every_method_learns_from_a_rejection(method):
-    # "cold" always stands where diseases stand; only the decisions tell it apart.
+    # "cold" occurs where diseases occur; only the decisions distinguish it.
     texts = [
         f"the patient had {name} last {day}"
         for name in ("gout", "mumps", "cold")

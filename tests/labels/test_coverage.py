@@ -91,13 +91,13 @@ def test_coverage_along_the_corpus_matches_hand_computation():
     ]
 
 
-def test_coverage_along_has_a_row_a_sentence_when_there_are_fewer_than_bins():
+def test_coverage_along_has_one_row_per_sentence_when_there_are_fewer_than_bins():
     table = coverage_along(LABELS, bins=20)
     assert table["first_sentence"].tolist() == table["last_sentence"].tolist() == [0, 1, 2, 3]
     assert table["tokens"].sum() == 16
 
 
-def test_matches_per_sentence_counts_the_unmatched_and_puts_many_together():
+def test_matches_per_sentence_counts_sentences_without_matches_and_groups_high_counts():
     # Kept: one match, two ("Rash", "high fever"), none and one.
     assert rows(matches_per_sentence(LABELS, most=3)) == [(0, 1), (1, 2), (2, 1), (3, 0)]
     assert rows(matches_per_sentence(LABELS, most=1)) == [(0, 1), (1, 3)]

@@ -42,7 +42,7 @@ def test_label_prefers_the_longer_match_in_any_order(order):
     assert spans("The European Union", *dictionaries) == [Span(1, 3, "ORG")]
 
 
-def test_phrase_in_two_types_goes_to_the_priority_then_to_the_alphabet():
+def test_phrase_of_two_types_is_decided_by_priority_then_alphabet():
     chemical, disease = dictionary("Chemical", "MS"), dictionary("Disease", "MS")
     assert spans("MS", disease, chemical) == [Span(0, 1, "Chemical")]
     first = dictionary("Disease", "MS", priority=1)
@@ -102,7 +102,7 @@ def test_label_of_no_documents_or_no_matches_is_empty():
     assert conflicts(labels, []).empty
 
 
-def test_raw_and_tokenized_documents_are_matched_each_in_its_way():
+def test_raw_and_tokenized_documents_are_matched_differently():
     raw = make_document("raw", "the U.S. army")
     given = make_tokenized_document("given", [["the", "U.S.", "army"]])
     labels = label([raw, given], [dictionary("ORG", "U.S. army")], "strict")

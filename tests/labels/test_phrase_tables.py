@@ -34,7 +34,7 @@ def test_phrase_table_counts_matches_and_keeps_muted_phrases():
     ]
 
 
-def test_phrase_table_knows_no_matches_without_text():
+def test_phrase_table_has_no_matches_without_text():
     table = phrase_table(BOTH, None)
     assert table["phrase"].tolist() == ["gout", "Gout", "cold", "lead poisoning", "lead", "zinc"]
     assert table["matches"].isna().all()

@@ -1,4 +1,4 @@
-"""Muting without matching again gives what labeling everything gives, to the last row."""
+"""Muting without matching again gives exactly the rows of labeling everything."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def test_muting_some_phrases_gives_the_labels_of_the_rest(before, documents, dat
     pairs = sorted({(p.text, p.entity_type) for d in before for p in d.phrases})
     labels = label(documents, before)
     chosen = st.lists(st.sampled_from(pairs), max_size=4) if pairs else st.just([])
-    for _ in range(2):  # what comes out can be muted in again
+    for _ in range(2):  # phrases can be muted in the result too
         after = [mute(d, data.draw(chosen)) if data.draw(st.booleans()) else d for d in before]
         muted = labels_after_muting(labels, before, after)
         assert muted is not None
@@ -28,7 +28,7 @@ def test_muting_some_phrases_gives_the_labels_of_the_rest(before, documents, dat
         before, labels = after, muted
 
 
-def test_a_shorter_phrase_comes_forth_where_a_longer_one_was_muted():
+def test_a_shorter_phrase_matches_where_a_longer_one_was_muted():
     given = [Dictionary("d", (Phrase("kidney disease", "Disease"), Phrase("kidney", "Disease")))]
     document = make_document("n", "A kidney disease.")
     after = [mute(given[0], [("kidney disease", "Disease")])]
@@ -62,17 +62,17 @@ GOUT = Dictionary("d", (Phrase("gout", "Disease"),))
         [replace(GOUT, phrases=(Phrase("gout", "Chemical"),))],
     ],
 )
-def test_any_other_change_is_left_to_labeling(after):
+def test_any_other_change_needs_labeling(after):
     labels = label([make_document("n", "Gout.")], [GOUT])
     assert labels_after_muting(labels, [GOUT], after) is None
 
 
-def test_letting_a_phrase_match_again_is_left_to_labeling():
+def test_unmuting_a_phrase_needs_labeling():
     muted = mute(GOUT, [("gout", "Disease")])
     labels = label([make_document("n", "Gout.")], [muted])
     assert labels_after_muting(labels, [muted], [GOUT]) is None
 
 
-def test_dictionaries_of_one_name_are_left_to_labeling():
+def test_dictionaries_with_the_same_name_need_labeling():
     labels = label([make_document("n", "Gout.")], [GOUT, GOUT])
     assert labels_after_muting(labels, [GOUT, GOUT], [GOUT, GOUT]) is None

@@ -69,7 +69,7 @@ def slow_risk(labels, unknown, bounds, logits):
 
 
 def shuffled(bounds, seed=0):
-    """All tokens of whole sentences in an order as of a packed batch."""
+    """All tokens of whole sentences, in the order of a packed batch."""
     return torch.randperm(int(bounds[-1]), generator=torch.Generator().manual_seed(seed))
 
 

@@ -42,12 +42,12 @@ def test_confidence_is_high_for_labeled_tokens_and_low_for_most_others(planted):
     assert ((values > 0) & (values < 1)).all()
     assert values[planted.labels > 0].mean() > 0.9
     assert values[planted.gold == 0].mean() < 0.1
-    # Its purpose: names that are not in the dictionary rank above other words.
+    # The purpose: names outside the dictionary rank above other words.
     hidden = (planted.gold > 0) & (planted.labels == 0)
     assert np.median(values[hidden]) > np.quantile(values[planted.gold == 0], 0.95)
 
 
-def test_confidence_does_not_ask_for_the_type(small):
+def test_confidence_does_not_depend_on_the_type(small):
     swapped = np.array([0, 2, 1], np.int16)[small.labels]
     one = estimate(small, FEW)
     assert np.array_equal(one.values, estimate(small, FEW, labels=swapped).values)

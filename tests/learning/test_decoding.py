@@ -46,7 +46,7 @@ def test_predictions_are_runs_of_one_class_with_the_mean_of_its_probabilities():
     assert [p.score for sentence in by_sentence for p in sentence] == pytest.approx([0.7, 0.7, 0.9])
 
 
-def test_predictions_of_a_sentence_end_with_it():
+def test_predictions_do_not_cross_sentence_ends():
     probs = rows([0.1, 0.9], [0.1, 0.9], [0.1, 0.9])
     by_sentence = predictions(probs, np.array([0, 2, 2, 3]), ["Drug"])
     assert [[p.span for p in sentence] for sentence in by_sentence] == [
@@ -56,7 +56,7 @@ def test_predictions_of_a_sentence_end_with_it():
     ]
 
 
-def test_no_token_gives_no_prediction():
+def test_no_tokens_give_no_predictions():
     assert predictions(np.zeros((0, 3), np.float32), np.array([0, 0]), TYPES) == [[]]
 
 
@@ -121,7 +121,7 @@ def test_weigh_with_odds_of_one_is_the_identity(probs):
     assert weigh(probs, 1.0).tolist() == probs.tolist()
 
 
-def test_weigh_leaves_what_it_was_given_as_it_was():
+def test_weigh_does_not_change_its_argument():
     probs = rows([0.5, 0.5])
     assert weigh(probs, 3.0).tolist() == [[0.75, 0.25]]
     assert probs.tolist() == [[0.5, 0.5]]

@@ -133,7 +133,7 @@ def test_fit_sees_only_the_sentences_asked_for():
     assert seen == {t for i in only for t in range(inputs.bounds[i], inputs.bounds[i + 1])}
 
 
-def test_divergence_is_one_sentence_that_says_what_to_do():
+def test_divergence_is_explained_in_one_sentence_that_says_what_to_do():
     inputs, risk_of, _ = toy()
 
     def diverge(logits, tokens):
@@ -191,7 +191,7 @@ def test_two_epochs_and_three_more_are_five(tmp_path, straight):
     checkpoint = tmp_path / "checkpoint.safetensors"
     _, first = train(epochs=2, checkpoint=checkpoint)
     reported = []
-    # Another seed for the fresh weights: all that counts comes from the checkpoint.
+    # Fresh weights from another seed: the checkpoint must replace all of them.
     inputs, risk_of, _ = toy()
     tagger = fresh_tagger(seed=99)
     history = fit(
@@ -269,7 +269,7 @@ def test_cancel_ends_after_the_batch_and_returns_to_the_last_whole_epoch(tmp_pat
     assert weights(train(checkpoint=tmp_path / "c")[0]) == weights(straight[0])
 
 
-def test_cancel_in_the_first_epoch_leaves_the_tagger_as_it_came():
+def test_cancel_in_the_first_epoch_leaves_the_tagger_unchanged():
     inputs, risk_of, _ = toy()
     answers = iter([False, False, False, True])
     tagger = fresh_tagger()
@@ -278,7 +278,7 @@ def test_cancel_in_the_first_epoch_leaves_the_tagger_as_it_came():
     assert weights(tagger) == weights(fresh_tagger())
 
 
-def test_a_run_that_may_be_stopped_and_is_not_gives_the_same_weights(straight):
+def test_a_run_that_could_be_stopped_but_is_not_gives_the_same_weights(straight):
     assert weights(train(should_stop=lambda: False)[0]) == weights(straight[0])
 
 
@@ -295,7 +295,7 @@ def serve():
         process_id = os.fork()
         if process_id == 0:
             train_to_be_killed(*json.loads(line))
-            time.sleep(LIMIT)  # done before the kill, which must find it still there
+            time.sleep(LIMIT)  # if training ends first, stay alive for the kill
             os._exit(0)
         say(os.waitstatus_to_exitcode(os.waitpid(process_id, 0)[1]))
 
@@ -361,8 +361,8 @@ def trainer():
     trainer.close()
 
 
-def test_killed_at_random_moments_training_goes_on_to_the_same_weights(trainer, tmp_path, straight):
-    took = sum(epoch.seconds for epoch in straight[1]) + EPOCHS * 10 * 0.005  # ten naps an epoch
+def test_training_killed_at_random_moments_resumes_to_the_same_weights(trainer, tmp_path, straight):
+    took = sum(epoch.seconds for epoch in straight[1]) + EPOCHS * 10 * 0.005  # ten naps per epoch
     for i, part in enumerate(np.random.default_rng().uniform(0, 0.9, size=5)):
         checkpoint = tmp_path / str(i) / "checkpoint.safetensors"
         trainer.train_and_kill(checkpoint, delay=part * took)
@@ -372,7 +372,7 @@ def test_killed_at_random_moments_training_goes_on_to_the_same_weights(trainer, 
         assert without_times(history) == without_times(straight[1]), place
 
 
-def test_killed_while_it_writes_a_checkpoint_training_goes_on_from_the_one_before(
+def test_training_killed_while_it_writes_a_checkpoint_resumes_from_the_one_before(
     trainer, tmp_path, straight
 ):
     checkpoint = tmp_path / "checkpoint.safetensors"
@@ -383,14 +383,14 @@ def test_killed_while_it_writes_a_checkpoint_training_goes_on_from_the_one_befor
     assert len(leftovers) == 2
     assert len(stored_history(checkpoint)) == 2
     for leftover in leftovers:
-        leftover.write_bytes(leftover.read_bytes()[:1000])  # as a slow disk leaves it
+        leftover.write_bytes(leftover.read_bytes()[:1000])  # as on a slow disk
     reported = []
     tagger, _ = train(checkpoint=checkpoint, on_epoch=reported.append)
     assert [e.number for e in reported] == [3, 4, 5]
     assert weights(tagger) == weights(straight[0])
 
 
-def test_killed_while_it_writes_the_first_checkpoint_training_begins_anew(tmp_path, straight):
+def test_training_killed_while_it_writes_the_first_checkpoint_starts_again(tmp_path, straight):
     (tmp_path / ".checkpoint.safetensors.a1b2c3.part").write_bytes(b"\x10\x00\x00")
     tagger, history = train(checkpoint=tmp_path / "checkpoint.safetensors")
     assert len(history) == EPOCHS
@@ -400,7 +400,7 @@ def test_killed_while_it_writes_the_first_checkpoint_training_begins_anew(tmp_pa
 @pytest.mark.parametrize(
     "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")]
 )
-def test_running_out_of_memory_is_a_sentence_with_a_smaller_batch(error):
+def test_running_out_of_memory_is_explained_and_suggests_a_smaller_batch(error):
     def risk_of(logits, tokens):
         raise error
 

@@ -43,7 +43,7 @@ def every_second(lengths):
 # ---- one batch ------------------------------------------------------------------------------
 
 
-def test_batch_takes_first_tokens_first_and_the_longest_sentence_first():
+def test_batch_has_first_tokens_first_and_the_longest_sentence_first():
     inputs = inputs_of([["a", "b"], ["c"], ["d", "e", "f"]])
     batch = inputs.batch(np.array([0, 1, 2]))
     # tokens are numbered a b | c | d e f = 0 1 | 2 | 3 4 5; first ones d a c, then e b, then f
@@ -129,7 +129,7 @@ def test_an_epoch_shows_every_token_once(lengths, size, seed):
 
 
 @given(LENGTHS, SIZES, SEEDS, st.integers(0, 200))
-def test_training_batches_follow_from_seed_and_epoch_alone(lengths, size, seed, epoch):
+def test_training_batches_depend_on_seed_and_epoch_alone(lengths, size, seed, epoch):
     bounds = bounds_of(lengths)
     first = as_lists(training_batches(bounds, size, seed=seed, epoch=epoch))
     np.random.default_rng(1).random(10)
@@ -164,7 +164,7 @@ def test_training_batches_hold_sentences_of_similar_length():
     assert np.mean(padding) < 0.15 < 0.4 < np.mean(at_random)
 
 
-def test_training_batches_do_not_come_by_length():
+def test_training_batches_are_not_ordered_by_length():
     bounds = bounds_of(range(1, 101))
     longest = [int(batch.max()) for batch in training_batches(bounds, 5, seed=0, epoch=0)]
     assert longest != sorted(longest)

@@ -1,4 +1,4 @@
-"""Tiny encoders are made here, in a temporary folder; nothing is downloaded."""
+"""Encoders are loaded safely and offline; these tests make tiny ones and download nothing."""
 
 import json
 import shutil
@@ -79,14 +79,14 @@ def test_load_encoder_reads_a_byte_level_model(tmp_path):
     assert tokenizer.unk_token == "<unk>"
 
 
-def test_load_encoder_finds_minilm_without_a_network(offline):
+def test_load_encoder_loads_minilm_offline(offline):
     encoder, tokenizer = load_encoder("minilm")
     encoding = tokenizer(["aspirin"], return_tensors="pt")
     assert encoder(**encoding).last_hidden_state.shape == (1, 5, 384)
     assert longest_window(encoder, tokenizer) == 512
 
 
-def test_load_encoder_reads_a_named_model_from_the_cache_without_a_network(tiny_bert, offline):
+def test_load_encoder_reads_a_named_model_from_the_cache_offline(tiny_bert, offline):
     folder = offline / "models--someone--tiny"
     shutil.copytree(tiny_bert, folder / "snapshots" / "abc")
     (folder / "refs").mkdir()
@@ -136,7 +136,7 @@ def test_load_encoder_says_so_when_the_hub_does_not_know_the_name(monkeypatch, t
     assert refusal("someone/x").startswith('Hugging Face has no model "someone/x"')
 
 
-def test_load_encoder_refuses_a_path_that_is_not_there():
+def test_load_encoder_refuses_a_missing_path():
     assert "is neither a folder on this machine nor the name" in refusal("/not/here/at/all")
 
 
@@ -154,7 +154,7 @@ def test_load_encoder_refuses_pickled_weights(copy):
     assert "no safetensors weights (only pytorch_model.bin" in refusal(copy)
 
 
-def test_load_encoder_refuses_weights_that_the_configuration_names_and_are_pickled(copy):
+def test_load_encoder_refuses_pickled_weights_named_in_the_configuration(copy):
     change_json(copy / "config.json", transformers_weights="adapter_model.bin")
     assert "asks for the weights adapter_model.bin" in refusal(copy)
 

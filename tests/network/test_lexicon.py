@@ -51,7 +51,7 @@ def brute_force_bits(sentences, phrases, options, types, window):
     ]
 
 
-def test_bits_tell_the_length_of_the_phrase_around_a_token():
+def test_bits_encode_the_length_of_the_phrase_around_a_token():
     assert named_bits("in New York", ("New York", "LOC")) == [[], ["LOC of 2"], ["LOC of 2"]]
 
 
@@ -108,7 +108,7 @@ def test_bit_names_are_in_the_order_of_the_columns():
     assert bit_names(["X", "Y"], 2) == ["X of 1", "X of 2", "Y of 1", "Y of 2"]
 
 
-def test_nothing_has_the_shape_of_nothing():
+def test_without_sentences_or_types_the_array_is_empty():
     assert lexicon_bits([], [], STRICT, types=["X", "Y"]).shape == (0, 8)
     assert lexicon_bits([["a"]], [], STRICT, types=[]).shape == (1, 0)
 

@@ -57,14 +57,14 @@ def test_gradients_agree_with_finite_differences() -> None:
     assert torch.autograd.gradcheck(lambda x: all_learned(lstm, x, sizes), (tokens,))
 
 
-def test_a_token_alone_has_no_neighbour() -> None:
+def test_a_single_token_has_no_neighbours() -> None:
     lstm = nn.LSTM(3, 2, bidirectional=True)
     tokens = torch.randn(1, 3)
     expected = torch_hidden(lstm, tokens, torch.tensor([1]))
     torch.testing.assert_close(all_learned(lstm, tokens, torch.tensor([1])), expected)
 
 
-def test_parts_are_side_by_side_and_fixed_ones_get_no_gradient() -> None:
+def test_input_parts_are_concatenated_and_fixed_ones_get_no_gradient() -> None:
     torch.manual_seed(0)
     lstm = nn.LSTM(5, 4, bidirectional=True).double()
     sizes = torch.tensor([3, 3, 1])

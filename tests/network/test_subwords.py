@@ -120,7 +120,7 @@ def test_a_token_without_subwords_becomes_the_unknown_one():
     assert batch.segments.tolist()[:2] == [0, 1]
 
 
-def test_cut_tokens_counts_every_token_longer_than_a_window():
+def test_every_token_longer_than_a_window_is_counted_as_cut():
     corpus = [["日本" * 20, "in"], ["aspirin"], ["日本" * 20]]
     inputs = SubwordInputs(corpus, BYTE_LEVEL, window=12, stride=2)
     assert inputs.cut_tokens == 2

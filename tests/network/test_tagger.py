@@ -83,7 +83,7 @@ def test_logits_do_not_depend_on_how_far_a_word_is_padded():
         torch.testing.assert_close(tagger._spell(words)[0], tagger._spell(padded)[0])
 
 
-def test_first_token_sees_the_last_one_and_the_last_the_first():
+def test_first_and_last_token_see_each_other():
     tagger = tagger_of().eval()
     sentences = [["a", "of", "IL-2", "1996"], ["a", "of", "IL-2", "a"], ["1996", "of", "IL-2", "a"]]
     inputs = inputs_of(sentences)

@@ -64,9 +64,7 @@ def test_logits_of_a_batch_without_tokens_are_empty(encoder, inputs):
     assert tagger_of(encoder)(inputs.batch([4])).shape == (0, 3)
 
 
-def test_mixed_precision_changes_logits_little_and_leaves_them_and_gradients_whole(
-    encoder, inputs, monkeypatch
-):
+def test_mixed_precision_changes_logits_little_and_keeps_float32(encoder, inputs, monkeypatch):
     tagger, batch = tagger_of(encoder), inputs.batch([0, 1])
     plain = tagger(batch)
     monkeypatch.setattr(device, "_has_bfloat16", lambda _: True)  # as a GPU would say
@@ -156,7 +154,7 @@ def test_contextual_features_are_the_same_twice_and_leave_the_mode_alone(encoder
     np.testing.assert_array_equal(first, second)
 
 
-def test_contextual_features_refuse_a_layer_that_is_not_there(encoder, inputs):
+def test_contextual_features_refuse_a_layer_that_does_not_exist(encoder, inputs):
     with pytest.raises(ValueError, match="layer must be 0 to 2 for this encoder, got 3"):
         contextual_features(inputs, encoder, layer=3)
 
@@ -176,7 +174,7 @@ def test_cached_features_are_computed_once_and_mapped_after_that(tmp_path):
 
 
 @pytest.mark.parametrize("kept", [0, 20, -3], ids=["empty", "half a header", "rows missing"])
-def test_cached_features_are_made_again_when_the_file_is_damaged(tmp_path, kept):
+def test_cached_features_are_computed_again_when_the_file_is_damaged(tmp_path, kept):
     cached_features(tmp_path, "key", lambda: np.zeros((2, 3)))
     path = next(tmp_path.glob("*.npy"))
     path.write_bytes(path.read_bytes()[:kept])
@@ -194,7 +192,7 @@ def test_features_of_the_three_texts_that_were_used_last_are_kept(tmp_path):
     assert kept == ["features-a.npy", "features-c.npy", "features-d.npy"]
 
 
-def test_contextual_features_tell_how_far_they_are_and_stop_when_asked(encoder, inputs):
+def test_contextual_features_report_progress_and_stop_when_asked(encoder, inputs):
     shares = []
     contextual_features(inputs, encoder, layer=1, batch_tokens=16, on_share=shares.append)
     assert len(shares) > 2 and shares == sorted(shares) and shares[-1] == 1

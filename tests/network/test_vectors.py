@@ -136,7 +136,7 @@ def test_a_table_is_read_once_and_looked_up_often(tmp_path, name):
         assert (again.known.tolist(), again.source) == (at_once.known.tolist(), at_once.source)
 
 
-def test_words_of_one_hash_are_told_apart(tmp_path, monkeypatch):
+def test_words_with_the_same_hash_are_distinguished(tmp_path, monkeypatch):
     monkeypatch.setattr("engine.network.vector_files.hash", lambda word: 7, raising=False)
     for name in ("plain.txt", "small.bin"):
         table = open_vectors(written(tmp_path, name, FILES[name]))
@@ -234,7 +234,7 @@ def test_a_broken_binary_file_is_refused_with_the_place(tmp_path, data, message)
 
 
 @pytest.mark.parametrize("source", ["glvoe", "", "."])
-def test_what_is_no_file_is_refused_with_the_choices(source):
+def test_an_unknown_source_is_refused_with_the_choices(source):
     with pytest.raises(InputError, match='from "glove", "none" or a file'):
         load_vectors(["fever"], source)
 
@@ -264,7 +264,7 @@ def test_glove_has_the_published_vectors():
     )
 
 
-def test_glove_puts_like_words_near_each_other():
+def test_glove_puts_similar_words_near_each_other():
     paris, london, aspirin, ibuprofen = load_vectors(
         ["Paris", "London", "aspirin", "ibuprofen"]
     ).matrix

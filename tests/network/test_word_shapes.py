@@ -81,7 +81,7 @@ def test_forms_of_one_greek_letter_share_an_id(group):
 @pytest.mark.parametrize(
     ("character", "base"), [("–", "-"), ("−", "-"), ("’", "'"), ("“", '"'), ("\u00a0", " ")]
 )
-def test_typographic_punctuation_is_what_it_is_in_ascii(character, base):
+def test_typographic_punctuation_is_treated_as_ascii(character, base):
     assert first_id(character) == first_id(base)
 
 
@@ -116,7 +116,7 @@ def test_a_width_of_nothing_is_refused():
 
 
 @given(st.lists(st.text(max_size=12), max_size=6), st.integers(1, 8))
-def test_every_word_has_the_ids_that_it_has_alone(words, longest):
+def test_ids_of_a_word_do_not_depend_on_other_words(words, longest):
     matrix, size = character_ids(words, longest)
     assert matrix.shape == (len(words), longest)
     assert matrix.tolist() == [ids(word, longest) for word in words]

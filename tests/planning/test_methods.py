@@ -53,7 +53,7 @@ def test_epochs_count_all_taggers_of_a_stage(method, epochs):
     assert METHODS[method].epochs(settings, types=3) == epochs
 
 
-def test_a_tagger_per_type_tells_two_classes_apart():
+def test_a_tagger_per_type_has_two_classes():
     assert (METHODS["bnpu"].taggers(3), METHODS["bnpu"].outputs(3)) == (3, 2)
     assert (METHODS["mpu"].taggers(3), METHODS["mpu"].outputs(3)) == (1, 4)
 
@@ -62,7 +62,7 @@ def test_one_epoch_is_never_stopped_before_its_end():
     assert METHODS["early_stopped"].epochs(Settings(epochs=3)) == {"training": 1}
 
 
-def test_what_is_no_method_goes_by_its_name():
+def test_other_names_than_methods_are_their_own_title():
     assert title_of("dictionary") == "dictionary"
 
 

@@ -46,7 +46,7 @@ def test_priors_that_leave_room_pass():
     check_priors(np.array([0.05, 0.9]))
 
 
-def test_few_labeled_tokens_are_warned_of():
+def test_few_labeled_tokens_give_a_warning():
     assert label_warnings(labels(90, 20, 7), TYPES) == [
         "Disease has 7 labeled tokens; with fewer than 20 results are unstable"
     ]

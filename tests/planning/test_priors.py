@@ -180,7 +180,7 @@ def test_given_priors_must_be_positive_and_sum_to_less_than_one(values, now):
 
 
 @pytest.mark.parametrize("names", [("PER",), ("PER", "LOC", "ORG")])
-def test_given_priors_must_be_one_a_type(names):
+def test_given_priors_must_be_one_per_type(names):
     with pytest.raises(InputError, match=r"differ in (LOC|ORG); give one prior per type"):
         given_priors(dict.fromkeys(names, 0.1), ("PER", "LOC"))
 

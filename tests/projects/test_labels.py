@@ -49,7 +49,7 @@ def test_labels_are_made_once_and_kept(project, no_labeling):
     assert_same(labels_of(project, 1, "balanced"), first)
 
 
-def test_labels_of_another_version_or_preset_are_others(project):
+def test_another_version_or_preset_has_other_labels(project):
     project.mute_phrases([RASH])
     assert_same(labels_of(project, 1), made(project, 1))
     assert_same(labels_of(project), made(project, 2))
@@ -77,7 +77,7 @@ def test_labels_after_a_mute_follow_from_earlier_ones(project, no_labeling):
     assert_same(labels_of(project, earlier=earlier), expected)
 
 
-def test_earlier_labels_of_another_text_do_not_count(project):
+def test_earlier_labels_of_another_text_are_not_used(project):
     earlier = EarlierLabels(project.labels_key(), 1, labels_of(project))
     project.mute_phrases([RASH])
     project.add_text([SourceFile("more.txt", b"Fever again.\n")])

@@ -132,7 +132,7 @@ def test_predictions_are_those_of_the_csv(folder):
         assert entities == before[jobs.run_folder(train, method)]
     assert jobs.results(project, predict.id).entities == {"conf_mpu": before[predict.folder]}
     assert dict(jobs.predicted_corpus(project, predict.id).entities) == before[predict.folder]
-    # The CSV reader is not the only witness.
+    # Check without the CSV reader too.
     entities = [
         (id, str(e.start), str(e.end), e.entity_type, f"{e.score:.4f}", e.method, e.run_id,
          {None: "", True: "true", False: "false"}[e.in_dictionary], e.matched_phrase,
@@ -147,7 +147,7 @@ def test_predictions_are_those_of_the_csv(folder):
     assert any(row["canonical_id"] for row in rows)
 
 
-def test_the_project_says_what_it_said_before(folder):
+def test_the_project_reads_the_same_as_before(folder):
     project = open_project(ID)
     assert project.name == "Stored by version 1"
     assert [len(project.corpus().documents), project.match_preset()] == [40, "loose"]
@@ -215,7 +215,7 @@ def test_a_run_of_the_command_line_predicts_what_it_predicted(tmp_path, folder):
     assert places == {(id, e.start, e.end, e.entity_type) for id, es in kept.items() for e in es}
 
 
-def test_a_migrated_project_goes_on_working(folder):
+def test_a_migrated_project_can_be_worked_on(folder):
     project = open_project(ID)
     train = job_of(project, "train")
     file = SourceFile("new.txt", project.corpus().documents[0].text.encode())

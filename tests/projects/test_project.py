@@ -1,4 +1,4 @@
-"""A project keeps text, gold, dictionaries and choices on disk, whoever else is at work on it."""
+"""A project keeps text, gold, dictionaries and choices on disk, even with several writers."""
 
 import json
 import os
@@ -100,7 +100,7 @@ def test_text_is_not_tokenized_twice(project, monkeypatch):
     assert ids(project) == ["notes", "a", "b"]
 
 
-def test_a_damaged_read_form_is_passed_over(project):
+def test_a_damaged_read_form_is_ignored(project):
     project.add_text([NOTES])
     [path] = (project.folder / "cache").iterdir()
     path.write_bytes(b"PK\x03\x04 nonsense")
@@ -137,7 +137,7 @@ def test_the_same_file_is_not_added_twice(project):
     assert (len(project.text_files()), project.text_key()) == (1, key)
 
 
-def test_an_id_that_is_taken_gets_a_number_and_a_note(project):
+def test_a_duplicate_id_gets_a_number_and_a_note(project):
     project.add_text([TABLE])
     notes = project.add_text([SourceFile("more.csv", b"id,text\nb,Rash.\nc,Cold.\n")])
     assert notes[-1] == 'more.csv: 1 ids were used by another file already; "~2" was added to them'
@@ -155,7 +155,7 @@ def test_ids_stay_as_they_are_when_other_files_come_and_go(project):
     assert ids(project) == ["a~2", "a~2~2"]
 
 
-def test_the_key_follows_the_content_and_nothing_else(project):
+def test_the_key_depends_on_the_content_and_nothing_else(project):
     project.add_text([NOTES])
     key = project.text_key()
     project.add_text([TABLE])
@@ -179,7 +179,7 @@ def test_removing_one_of_several_keeps_the_read_form_of_the_others(project, monk
     assert files_in(project.folder) == ["project.db"]
 
 
-def test_removing_what_is_not_there_says_so(project):
+def test_removing_a_missing_file_says_so(project):
     with pytest.raises(InputError, match=r'there is no text file "\.\./x"'):
         project.remove_text("../x")
 
@@ -207,7 +207,7 @@ def test_annotations_of_another_files_documents_find_them(project):
     assert project.text_key() == key
 
 
-def test_annotations_that_fit_no_more_are_left_out_with_a_note(project):
+def test_annotations_that_no_longer_fit_are_left_out_with_a_note(project):
     project.add_text([SourceFile("e.csv", b"doc_id,start,end,text,label\nb,0,50,x,Disease\n")])
     project.add_text([TABLE])
     corpus = project.corpus()
@@ -236,7 +236,7 @@ def test_file_names_are_kept_for_people_and_made_safe_for_disks(project, name, k
     assert path.name.isascii() and len(path.name) < 100 and path.is_file()
 
 
-def test_a_row_that_would_lead_elsewhere_is_refused(project):
+def test_a_row_that_points_outside_the_project_is_refused(project):
     project.add_text([NOTES])
     with project.writing() as db:
         db.execute("UPDATE files SET id = '../../secret'")
@@ -244,7 +244,7 @@ def test_a_row_that_would_lead_elsewhere_is_refused(project):
         project.text_files()
 
 
-def test_a_missing_original_is_one_sentence(project):
+def test_a_missing_original_is_explained_in_one_sentence(project):
     project.add_text([NOTES])
     for file in ("text", "cache"):
         for path in (project.folder / file).iterdir():
@@ -258,7 +258,7 @@ def test_a_missing_original_is_one_sentence(project):
 GOLD = SourceFile("gold.csv", b"doc_id,start,end,text,label\nb,0,5,Fever,Disease\n")
 
 
-def test_gold_of_its_own_is_laid_over_the_text(project):
+def test_gold_files_are_aligned_with_the_text(project):
     project.add_text([TABLE])
     assert project.gold(project.corpus()) is None
     project.set_gold([GOLD])
@@ -268,7 +268,7 @@ def test_gold_of_its_own_is_laid_over_the_text(project):
     assert (project.folder / stored.path).read_bytes() == GOLD.data
 
 
-def test_without_gold_of_its_own_the_text_files_annotations_count(project):
+def test_without_gold_files_the_annotations_of_text_files_count(project):
     annotated = {"id": "x", "text": "Fever came.", "spans": [{"start": 0, "end": 5, "label": "D"}]}
     project.add_text([NOTES, SourceFile("p.jsonl", json.dumps(annotated).encode())])
     gold = project.gold(project.corpus())
@@ -276,7 +276,7 @@ def test_without_gold_of_its_own_the_text_files_annotations_count(project):
     assert project.gold_key() == ""
 
 
-def test_new_gold_takes_the_place_of_the_old(project):
+def test_new_gold_replaces_the_old(project):
     project.add_text([TABLE])
     project.set_gold([GOLD])
     [old], key = project.gold_files(), project.gold_key()
@@ -329,7 +329,7 @@ def test_every_change_of_dictionaries_is_a_version_and_old_ones_stay(project):
     assert project.dictionary_key() == fingerprint(first)
 
 
-def test_all_of_a_dictionary_comes_back(project):
+def test_every_field_of_a_dictionary_is_restored(project):
     dictionary = Dictionary(
         'odd "name".txt',
         (
@@ -353,12 +353,12 @@ def test_the_same_dictionaries_are_the_same_version(project):
     renamed = [replace(project.dictionaries()[0], name="Illness.txt")]
     key, labels = project.dictionary_key(), project.labels_key()
     assert project.save_dictionaries(renamed, "Renamed") == 2
-    # What matches is the same; what labels say of where they come from is not.
+    # The matches are the same, but the labels name another dictionary as their source.
     assert project.dictionary_key() == key
     assert project.labels_key() != labels
 
 
-def test_dictionaries_of_one_name_get_numbers(project):
+def test_dictionaries_with_the_same_name_get_numbers(project):
     project.add_dictionaries([DISEASES])
     project.add_dictionaries([SourceFile("Disease.txt", b"cold\n")])
     assert [d.name for d in project.dictionaries()] == ["Disease.txt", "Disease.txt~2"]
@@ -380,7 +380,7 @@ def test_a_change_made_elsewhere_is_not_overwritten_when_asked(project):
 
 
 @pytest.mark.parametrize("version", [-1, 2, 99])
-def test_a_version_that_is_not_there_says_so(project, version):
+def test_a_missing_version_says_so(project, version):
     project.add_dictionaries([DISEASES])
     with pytest.raises(InputError, match=f"there is no version {version}"):
         project.dictionaries_at(version)
@@ -397,7 +397,7 @@ def test_a_damaged_version_says_so_and_others_can_be_restored(project):
     assert len(project.dictionaries()) == 1
 
 
-def test_a_file_without_a_row_is_no_version(project):
+def test_a_file_without_a_row_is_not_a_version(project):
     project.add_dictionaries([DISEASES])
     (project.folder / "dictionaries" / "v0002.json").write_bytes(b"[")  # its writer was killed
     assert project.dictionary_version() == 1
@@ -405,7 +405,7 @@ def test_a_file_without_a_row_is_no_version(project):
     assert project.dictionaries() == []
 
 
-def test_the_labels_key_follows_text_dictionaries_and_preset(project):
+def test_the_labels_key_depends_on_text_dictionaries_and_preset(project):
     keys = [project.labels_key()]
     project.add_text([NOTES])
     keys.append(project.labels_key())
@@ -550,21 +550,21 @@ def test_a_process_killed_while_saving_dictionaries_leaves_them_as_they_were(pro
     assert project.save_dictionaries([], "Cleared again") == 2
 
 
-def test_what_a_killed_process_left_is_deleted_once_it_is_old(project):
+def test_leftovers_of_a_killed_process_are_deleted_once_they_are_old(project):
     project.add_text([NOTES])
     kept = files_in(project.folder)
     left = [project.folder / name for name in ("text/x-big.txt", "text/.x.part", "cache/x.npz")]
     for path in left:
         path.write_bytes(b"left")
     project.set_gold([SourceFile("g.csv", b"doc_id,start,end,text,label\nnotes,0,5,Fever,D\n")])
-    assert all(path.exists() for path in left)  # someone may be about to name them
+    assert all(path.exists() for path in left)  # their writer may be about to rename them
     for path in left:
         os.utime(path, (time.time() - 2 * 24 * 3600,) * 2)
     project.remove_gold()
     assert files_in(project.folder) == kept
 
 
-def test_a_writer_that_holds_on_too_long_is_one_sentence(project, monkeypatch):
+def test_a_writer_that_blocks_too_long_is_explained_in_one_sentence(project, monkeypatch):
     monkeypatch.setattr("engine.projects.connection._BUSY_SECONDS", 0.1)
     with (
         project.writing(),
@@ -582,19 +582,19 @@ def test_readers_do_not_wait_for_a_writer(project, monkeypatch):
     assert project.name == "half done"
 
 
-def test_a_fault_inside_a_transaction_takes_all_of_it_back(project):
+def test_an_error_inside_a_transaction_undoes_all_of_it(project):
     with pytest.raises(KeyError), project.writing() as db:
         db.execute("UPDATE facts SET value = 'half done' WHERE key = 'name'")
         raise KeyError
     assert project.name == "Notes"
 
 
-def test_a_full_disk_is_one_sentence_and_changes_nothing(project, monkeypatch):
+def test_a_full_disk_is_explained_in_one_sentence_and_changes_nothing(project, monkeypatch):
     connect = sqlite3.connect
 
     def tight(*arguments, **options):
         db = connect(*arguments, **options)
-        db.execute("PRAGMA max_page_count = 1")  # as large as it is, and not a page more
+        db.execute("PRAGMA max_page_count = 1")  # its present size, and not a page more
         return db
 
     with monkeypatch.context() as patch:
@@ -604,7 +604,7 @@ def test_a_full_disk_is_one_sentence_and_changes_nothing(project, monkeypatch):
     assert project.choice("long") is None
 
 
-def test_a_project_can_be_read_where_nothing_can_be_written(project):
+def test_a_project_can_be_read_on_a_read_only_disk(project):
     project.add_text([NOTES])
     # SQLite cannot make the file that readers share, as on a full or a read-only disk.
     (project.folder / "project.db-shm").mkdir()

@@ -40,7 +40,7 @@ def test_joined_dictionaries_are_a_version_and_come_back_under_their_names(proje
     ]
 
 
-def test_what_is_saved_while_dictionaries_are_joined_stays(project, monkeypatch):
+def test_a_save_during_a_join_is_not_lost(project, monkeypatch):
     before, others = project.dictionaries(), [Dictionary("other.csv", ())]
 
     def meanwhile(held, new, *, is_replacing):

@@ -76,7 +76,7 @@ def zipped(members):
 
 
 def contents(folder):
-    """Every file but the database and what can be made again."""
+    """Every file except the database and caches."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
@@ -109,7 +109,7 @@ def test_without_the_variable_projects_live_in_data(tmp_path, monkeypatch):
     assert data_folder() == tmp_path / "data"
 
 
-def test_a_data_folder_that_cannot_be_made_is_one_sentence(tmp_path, monkeypatch):
+def test_a_data_folder_that_cannot_be_made_is_explained_in_one_sentence(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv("GLOSSA_DATA", str(tmp_path / "file" / "data"))
     with pytest.raises(InputError, match="Set GLOSSA_DATA to a folder that can be written"):
@@ -134,14 +134,14 @@ def test_data_is_kept_out_of_git_and_of_images():
         ("x" * 500, f"{'x' * 30}-"),
     ],
 )
-def test_a_project_gets_an_id_that_is_safe_and_tells_its_name(data, name, start):
+def test_a_project_gets_a_safe_id_made_from_its_name(data, name, start):
     project = create_project(name)
     assert project.id.startswith(start) and workspace._ID.fullmatch(project.id)
     assert project.folder == data / project.id
     assert open_project(project.id) == project
 
 
-def test_two_projects_may_have_one_name():
+def test_two_projects_may_have_the_same_name():
     first, second = create_project("Notes"), create_project("Notes")
     assert first.id != second.id
     assert first.name == second.name == "Notes"
@@ -161,14 +161,14 @@ def test_a_project_without_a_name_is_refused(data):
         ".new-123456", "sample\u200b", "C:data", "~root", None, 1234,
     ],
 )  # fmt: skip
-def test_an_id_that_is_no_id_opens_nothing(id):
+def test_an_invalid_id_opens_nothing(id):
     sample_project()
     for act in (open_project, delete_project, lambda id: duplicate_project(id, "Copy")):
         with pytest.raises(InputError, match="that is no project id"):
             act(id)
 
 
-def test_an_id_of_no_project_says_so(data):
+def test_an_unknown_id_says_so(data):
     with pytest.raises(InputError, match='there is no project "nothing-here"'):
         open_project("nothing-here")
     data_folder().joinpath("just-a-file").write_bytes(b"")
@@ -249,7 +249,7 @@ def test_a_newer_project_is_left_alone(data):
     assert (project.folder / "project.db").read_bytes() == before
 
 
-def test_what_is_no_project_is_not_listed(data):
+def test_folders_that_are_not_projects_are_not_listed(data):
     create_project("Notes")
     (data / "Thumbs.db").write_bytes(b"")
     (data / "UPPER-case").mkdir()
@@ -257,7 +257,7 @@ def test_what_is_no_project_is_not_listed(data):
     assert [summary.name for summary in list_projects()] == ["Notes"]
 
 
-def test_the_last_job_is_told():
+def test_the_last_job_is_listed():
     project = create_project("Notes")
     with project.writing() as db:
         db.execute(new_job("train", "done", created_at="2026-01-01"))
@@ -279,7 +279,7 @@ def test_the_sample_is_made_on_first_use_and_found_afterwards():
     assert sample_project().name == "Mine"
 
 
-def test_the_sample_can_be_made_anew():
+def test_the_sample_can_be_reset():
     sample_project().save_dictionaries([], "Cleared")
     project = reset_sample()
     assert (project.id, project.dictionary_version()) == ("sample", 1)
@@ -305,7 +305,7 @@ def test_two_first_visitors_get_one_sample(data):
 # ---- copying and deleting -------------------------------------------------------------------
 
 
-def test_a_copy_is_the_same_under_another_name_and_stands_alone():
+def test_a_copy_is_equal_under_another_name_and_independent():
     project = filled()
     copy = duplicate_project(project.id, "Copy")
     assert copy.name == "Copy"
@@ -316,7 +316,7 @@ def test_a_copy_is_the_same_under_another_name_and_stands_alone():
     assert len(project.decisions("review")) == 1
 
 
-def test_jobs_at_work_are_not_the_copys():
+def test_running_jobs_are_interrupted_in_a_copy():
     project = create_project("Notes")
     with project.writing() as db:
         db.execute(new_job("train", "running", heartbeat_at=now(), pid=4321))
@@ -345,7 +345,7 @@ def test_a_damaged_project_can_be_deleted(data):
     assert list_projects() == []
 
 
-def test_a_project_with_a_job_at_work_is_not_deleted():
+def test_a_project_with_a_running_job_is_not_deleted():
     project = create_project("Notes")
     with project.writing() as db:
         db.execute(new_job("train", "running", heartbeat_at=now(), pid=4321))
@@ -357,7 +357,7 @@ def test_a_project_with_a_job_at_work_is_not_deleted():
     assert list_projects() == []
 
 
-def test_what_killed_processes_left_is_deleted(data):
+def test_leftovers_of_killed_processes_are_deleted(data):
     for name in (".new-old", ".new-young", ".deleted-half"):
         (data_folder() / name).mkdir()
         (data / name / "file").write_bytes(b"")
@@ -369,7 +369,7 @@ def test_what_killed_processes_left_is_deleted(data):
 # ---- zips -----------------------------------------------------------------------------------
 
 
-def test_a_zip_brings_everything_back_byte_for_byte(tmp_path):
+def test_a_zip_restores_everything_byte_for_byte(tmp_path):
     project = filled()
     write_project_zip(project, tmp_path / "notes.zip")
     back = import_project_zip(tmp_path / "notes.zip")
@@ -399,7 +399,7 @@ def test_a_zip_can_be_made_while_someone_writes(tmp_path):
     assert import_project_zip(tmp_path / "notes.zip").name == "Notes"
 
 
-def test_a_zip_of_the_folder_itself_will_do(tmp_path, data):
+def test_a_zip_of_the_folder_itself_is_accepted(tmp_path, data):
     project = filled()
     members = {
         f"{project.id}/{path.relative_to(project.folder).as_posix()}": path.read_bytes()
@@ -409,7 +409,7 @@ def test_a_zip_of_the_folder_itself_will_do(tmp_path, data):
     assert everything(import_project_zip(zipped(members))) == everything(project)
 
 
-def test_a_strangers_read_form_is_not_trusted(tmp_path):
+def test_the_read_form_in_an_imported_zip_is_not_trusted(tmp_path):
     project = filled()
     corpus = project.corpus()
     [cache, *_] = sorted((project.folder / "cache").iterdir())
@@ -496,13 +496,13 @@ def test_a_link_in_a_zip_becomes_a_plain_file(tmp_path):
         (zipped({"runs": b"", "runs/x": b""}), "cannot be written"),
     ],
 )
-def test_what_is_no_projects_zip_is_refused_in_one_sentence(data, zip_bytes, message):
+def test_a_zip_that_is_not_a_project_is_refused_in_one_sentence(data, zip_bytes, message):
     with pytest.raises(InputError, match=message):
         import_project_zip(zip_bytes)
     assert list(data.iterdir()) == []
 
 
-def test_a_zip_that_is_not_there_says_so(tmp_path):
+def test_a_missing_zip_says_so(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
         import_project_zip(tmp_path / "none.zip")
 
@@ -546,7 +546,7 @@ def test_a_zip_whose_database_is_not_ours_is_refused(tmp_path, data, statement, 
     assert sorted(data.iterdir()) == before
 
 
-def test_a_strangers_process_is_not_ours_to_end(tmp_path):
+def test_a_process_named_in_an_imported_zip_is_not_ended(tmp_path):
     content = changed_database(
         tmp_path,
         new_job("train", "running", heartbeat_at="2999-01-01T00:00:00+00:00", pid=1),
@@ -555,12 +555,12 @@ def test_a_strangers_process_is_not_ours_to_end(tmp_path):
         assert tuple(db.execute("SELECT state, pid FROM jobs").fetchone()) == ("interrupted", 0)
 
 
-def test_a_strangers_name_is_cleaned(tmp_path):
+def test_the_name_in_an_imported_zip_is_cleaned(tmp_path):
     content = changed_database(tmp_path, "UPDATE facts SET value = 'a' || char(10) || 'b'")
     assert import_project_zip(content).name == "a b"
 
 
-def test_projects_are_public_names_of_the_engine():
+def test_listed_projects_are_summaries():
     project = create_project("Notes")
     assert isinstance(project, Project)
     assert [type(summary) for summary in list_projects()] == [ProjectSummary]

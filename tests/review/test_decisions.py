@@ -1,4 +1,4 @@
-"""Decisions are stored at once, taken back by appending, and mean what a person meant."""
+"""Decisions are stored at once, undone by appending, and have the effect a person meant."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def entity(start, end, status, entity_type="Disease", source=""):
     return Entity(start, end, entity_type, method="review", source=source, review_status=status)
 
 
-def test_a_decision_is_there_for_whoever_opens_the_project_next(project):
+def test_a_decision_is_there_when_the_project_is_opened_again(project):
     stored = decide(project, 20, 24, "rejected", source="Disease.txt", queue="disagreement")
     assert open_project(project.id).decisions("review") == [stored]
     assert (stored.id, stored.place) == (1, ("note", 20, 24, "Disease"))
@@ -53,7 +53,7 @@ def test_kinds_are_kept_apart(project):
     assert (project.decisions("check"), project.decisions("review")) == ([check], [review])
 
 
-def test_undo_brings_the_earlier_decision_back(project):
+def test_undo_restores_the_earlier_decision(project):
     first = decide(project, 20, 24, "accepted")
     second = decide(project, 20, 24, "rejected")
     assert project.undo_decision("review") == second
@@ -72,7 +72,7 @@ def test_undo_after_undo_and_new_decisions_goes_back_one_by_one(project):
     assert project.undo_decision("review") == first
 
 
-def test_undo_takes_the_kind_and_the_queue_it_is_asked_for(project):
+def test_undo_is_limited_to_the_kind_and_queue_asked_for(project):
     in_queue = decide(project, 20, 24, "accepted", queue="random")
     decide(project, 25, 29, "accepted", queue="uncertain")
     decide(project, 0, 7, "accepted", kind="check", entity_type="Chemical")
@@ -81,7 +81,7 @@ def test_undo_takes_the_kind_and_the_queue_it_is_asked_for(project):
     assert len(project.decisions("check")) == 1
 
 
-def test_several_decisions_are_stored_and_taken_back_together(project):
+def test_several_decisions_are_stored_and_undone_together(project):
     given = [Decision(0, "review", "note", i, i + 1, "Disease", "accepted") for i in range(3)]
     stored = project.add_decisions(given)
     assert [decision.id for decision in stored] == [1, 2, 3]
@@ -133,7 +133,7 @@ def test_a_decision_that_makes_no_sense_is_refused(changes, message):
 # ---- what they mean -------------------------------------------------------------------------
 
 
-def test_accepted_and_rejected_entities_are_told_by_document(project):
+def test_accepted_and_rejected_entities_are_listed_by_document(project):
     decide(project, 0, 7, "accepted", entity_type="Chemical", source="conf_mpu")
     decide(project, 20, 24, "rejected")
     assert project.review_effect([NOTE]) == Review(
@@ -149,7 +149,7 @@ def test_an_edited_entity_is_rejected_as_it_was_and_accepted_as_it_should_be(pro
     )
 
 
-def test_unsure_and_skipped_say_nothing(project):
+def test_unsure_and_skipped_have_no_effect(project):
     decide(project, 0, 7, "unsure")
     decide(project, 20, 24, "skipped")
     assert project.review_effect([NOTE]) == Review({}, {})
@@ -179,13 +179,13 @@ def test_what_an_edit_made_can_be_rejected_later(project):
     )
 
 
-def test_decisions_on_documents_that_are_not_there_are_passed_over(project):
+def test_decisions_on_missing_documents_are_ignored(project):
     decide(project, 20, 24, "accepted")
     assert project.review_effect([replace(NOTE, id="other")]) == Review({}, {})
     assert project.review_effect([make_document("note", "Short.")]) == Review({}, {})
 
 
-def test_decisions_on_another_text_of_the_same_id_are_passed_over(project):
+def test_decisions_on_another_text_of_the_same_id_are_ignored(project):
     decide(project, 20, 24, "accepted", surface="cold")
     assert project.review_effect([NOTE]).accepted == {"note": (entity(20, 24, "accepted"),)}
     another = make_document("note", "Another text took the id of the first one.")

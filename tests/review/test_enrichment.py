@@ -79,7 +79,7 @@ def test_folding_follows_the_matching_options():
 
 
 @given(st.lists(st.text(max_size=8) | st.sampled_from(("", "U.S.", "´a", "beta - blocker"))))
-def test_many_surfaces_fold_as_each_does(surfaces):
+def test_surfaces_fold_together_as_they_do_one_by_one(surfaces):
     for options in (BALANCED, LOOSE, STRICT):
         assert fold_surfaces(surfaces, options) == [fold_surface(s, options) for s in surfaces]
 
@@ -126,7 +126,7 @@ def test_what_was_rejected_more_often_than_accepted_is_left_out():
     assert rows(both, "phrase", "accepted", "rejected") == [("itching", 0, 0), ("rash", 1, 1)]
 
 
-def test_punctuation_is_no_candidate():
+def test_punctuation_is_not_a_candidate():
     document = make_document("d", "IL - 2")
     table = candidates(
         document, entities_at(document, ("-", "Chemical", 1.0), ("2", "Chemical", 1.0))
@@ -134,7 +134,7 @@ def test_punctuation_is_no_candidate():
     assert table["phrase"].tolist() == ["2"]
 
 
-def test_nothing_found_is_an_empty_table_with_all_columns():
+def test_without_entities_the_table_is_empty_with_all_columns():
     table = candidates(make_document("d", "Nothing."), {})
     assert len(table) == 0 and "contexts" in table and "rank" in table
 

@@ -58,7 +58,7 @@ def test_ids_do_not_change_when_other_methods_join():
     assert "d:27-31:Disease" in alone
 
 
-def test_an_opinion_is_the_entity_that_shares_most():
+def test_an_opinion_is_the_entity_that_overlaps_most():
     findings = {
         "conf_mpu": {"d": (at("Chronic kidney disease", "Disease"),)},
         "mpn": {"d": (at("Chronic", "Disease"), at("kidney disease", "Disease"))},
@@ -79,7 +79,7 @@ def test_disagreement_is_the_entropy_of_opinions_and_a_silent_dictionary_has_non
     assert by_text["lead"] == pytest.approx(0.918, abs=0.001)
 
 
-def test_most_disagreement_comes_first_and_agreement_not_at_all():
+def test_most_disagreement_comes_first_and_agreement_is_left_out():
     queue = queued("disagreement")
     assert set(texts(queue)) == {"Chronic kidney disease", "kidney disease", "gold", "lead"}
     assert texts(queue)[-1] == "lead"
@@ -87,7 +87,7 @@ def test_most_disagreement_comes_first_and_agreement_not_at_all():
     assert texts(queue)[together + 1] == "kidney disease"
 
 
-def test_least_certain_comes_first_and_what_has_no_score_not_at_all():
+def test_least_certain_comes_first_and_entities_without_score_are_left_out():
     queue = queued("uncertain")
     assert texts(queue) == ["gold", "kidney disease", "Chronic kidney disease", "gout"]
 
@@ -122,11 +122,11 @@ def test_unseen_surfaces_take_turns_and_known_ones_are_left_out():
         for start, end, score in ((0, 6, 0.9), (8, 14, 0.8), (16, 21, 0.95), (26, 30, 1.0))
     )
     queue = queued("unseen", candidates=make_items([document], {"mpu": {"e": entities}}))
-    # zofran weighs 0.9 + 0.8, Xanax 0.95; which of the two Zofrans is first is a lot.
+    # zofran weighs 0.9 + 0.8, Xanax 0.95; which of the two Zofrans comes first is random.
     assert [text.lower() for text in texts(queue)] == ["zofran", "xanax", "zofran"]
 
 
-def test_random_order_is_the_seeds():
+def test_random_order_depends_on_the_seed():
     queues = {seed: texts(queued("random", seed)) for seed in range(8)}
     assert queues[3] == texts(queued("random", 3))
     assert len({tuple(queue) for queue in queues.values()}) > 1
@@ -153,7 +153,7 @@ def test_orders_never_invent_or_repeat_items(places):
         assert {item.id for item in queue} <= {item.id for item in all_items}
 
 
-def test_without_methods_or_finds_there_is_nothing_to_decide():
+def test_without_methods_or_entities_there_is_nothing_to_decide():
     for findings in ({}, {"mpu": {}}, {"mpu": {"d": ()}, "dictionary": {"elsewhere": ()}}):
         assert list(items(findings)) == []
         assert [queued(order, candidates=items(findings)) for order in ORDERS] == [[]] * len(ORDERS)
@@ -164,7 +164,7 @@ def test_entities_outside_the_text_are_left_out():
     assert texts(items(findings)) == ["Chronic"]
 
 
-def test_finds_count_a_surface_in_any_case_once_a_place():
+def test_a_surface_counts_once_per_place_in_any_case():
     document, other = make_document("d", "Gout, gout."), make_document("e", "GOUT")
     findings = {
         "mpu": {"d": (Entity(0, 4, "A"), Entity(6, 10, "A")), "e": (Entity(0, 4, "A"),)},

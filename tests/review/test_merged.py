@@ -1,4 +1,4 @@
-"""Precedence of review, method and dictionary, on one document of a few places."""
+"""Precedence of review, method and dictionary, on one small document."""
 
 from engine.review.decisions import Review
 from engine.review.merged import reviewed_entities
@@ -36,12 +36,12 @@ def test_touching_entities_do_not_overlap():
     assert merged(predicted=[model(0, 7)], matched=[match(7, 9)]) == (model(0, 7), match(7, 9))
 
 
-def test_what_was_accepted_replaces_what_overlaps_it():
+def test_accepted_entities_replace_what_overlaps_them():
     review = Review({"d": (accepted(0, 9),)}, {})
     assert merged(review, [model(0, 7)], [match(8, 12)]) == (accepted(0, 9),)
 
 
-def test_what_was_accepted_keeps_the_score_and_run_of_the_entity_it_confirms():
+def test_accepted_entities_keep_the_score_and_run_of_what_they_confirm():
     review = Review({"d": (accepted(0, 7),)}, {})
     [entity] = merged(review, [model(0, 7)], [match(0, 7)])
     assert (entity.method, entity.review_status, entity.source) == ("review", "accepted", "mpu")
@@ -49,22 +49,22 @@ def test_what_was_accepted_keeps_the_score_and_run_of_the_entity_it_confirms():
     assert (entity.in_dictionary, entity.matched_phrase) == (True, "aspirin")
 
 
-def test_what_was_rejected_is_out_whoever_finds_it():
+def test_rejected_entities_are_left_out_whoever_finds_them():
     review = Review({}, {"d": (accepted(0, 7, status="rejected"),)})
     assert merged(review, [model(0, 7)], [match(0, 7), match(9, 12)]) == (match(9, 12),)
 
 
-def test_a_rejected_place_frees_its_stretch_for_another_type():
+def test_rejecting_one_type_leaves_room_for_another_type():
     review = Review({}, {"d": (accepted(0, 7, status="rejected"),)})
     assert merged(review, [model(0, 7)], [match(0, 7, "Disease")]) == (match(0, 7, "Disease"),)
 
 
-def test_a_long_stretch_is_seen_from_within():
+def test_entities_inside_a_long_accepted_one_are_left_out():
     review = Review({"d": (accepted(0, 100), accepted(50, 52))}, {})
     assert merged(review, [model(90, 95)]) == (accepted(0, 100), accepted(50, 52))
 
 
-def test_documents_of_any_source_are_there():
+def test_documents_of_every_source_are_included():
     review = Review({"a": (accepted(0, 1),)}, {})
     merged_all = reviewed_entities(review, {"b": (model(0, 2),)}, {"c": ()})
     assert merged_all == {"c": (), "b": (model(0, 2),), "a": (accepted(0, 1),)}

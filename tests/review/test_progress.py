@@ -36,7 +36,7 @@ def test_an_edit_settles_the_old_place_and_what_the_new_one_overlaps():
     assert pending(items(), [edit(lead, 66, 70, "Chemical")]) == [ckd, part, gout]
 
 
-def test_skipped_items_can_be_asked_again_and_unsure_ones_are():
+def test_skipped_items_can_be_asked_again_and_unsure_ones_are_asked_again():
     ckd, *others = items()
     skipped = [decide(ckd, "skipped")]
     assert pending(items(), skipped) == others

@@ -37,7 +37,7 @@ def test_a_card_is_read_as_it_was_written(folder):
     assert (card.method, run_name("mpu", 0)) == ("mpu", folder.name)
 
 
-def test_a_folder_without_a_card_is_no_finished_run(folder):
+def test_a_folder_without_a_card_is_not_a_finished_run(folder):
     assert has_card(folder)
     remove_card(folder)
     remove_card(folder)

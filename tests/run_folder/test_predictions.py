@@ -113,7 +113,7 @@ def test_predictions_that_someone_changed_are_explained(path, name, value, fault
 
 
 @pytest.mark.parametrize("content", [b"", b"doc_id,start\nd,1\n", b"PAR1" * 9])
-def test_a_file_that_is_no_parquet_is_explained(tmp_path, content):
+def test_a_file_that_is_not_parquet_is_explained(tmp_path, content):
     (tmp_path / "p").write_bytes(content)
     for read in (read_entities, read_marks):
         with pytest.raises(InputError, match="the run is damaged"):

@@ -1,4 +1,4 @@
-"""Workers are real processes here, as they are for a person."""
+"""Methods are compared by real worker processes, as in the app."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def planted():
 
 @pytest.fixture(scope="module")
 def alone(planted, tmp_path_factory):
-    """What one worker makes of each method."""
+    """The runs that one worker makes, one per method."""
     return compare(planted.data, planted.priors, SMALL, METHODS, tmp_path_factory.mktemp("alone"))
 
 
@@ -125,7 +125,7 @@ def test_a_checkpoint_of_something_else_is_not_resumed(planted, tmp_path, change
     assert names(folder) == names(fresh)
 
 
-def test_what_a_kill_left_behind_is_gone_when_the_run_is_finished(planted, tmp_path):
+def test_leftovers_of_a_kill_are_deleted_when_the_run_is_finished(planted, tmp_path):
     folder = tmp_path / "mpn-seed0"
     folder.mkdir()
     (folder / ".checkpoint.safetensors.a1b2.part").write_bytes(b"half")
@@ -152,7 +152,7 @@ def test_stop_before_the_first_method_trains_nothing(planted, tmp_path):
 
 @pytest.fixture
 def threads(monkeypatch):
-    """Workers that start at once, where only what becomes of a failure matters."""
+    """Workers that start at once, for tests of failures only."""
 
     def pool(count, mp_context, initializer):
         return ThreadPoolExecutor(count)
@@ -179,7 +179,7 @@ def test_a_failure_here_stops_the_workers(planted, tmp_path, threads):
 
 # ---- a killed parent ------------------------------------------------------------------------
 
-# Prints its worker's pid once that is at work, then waits to be killed.
+# Prints its worker's pid once the worker runs, then waits to be killed.
 PARENT = """
 import multiprocessing, os, time
 from concurrent.futures import ProcessPoolExecutor
@@ -209,17 +209,17 @@ def test_workers_end_with_their_parent(tmp_path):
 
 @pytest.fixture
 def looking(tmp_path):
-    """Settings of a network that looks at a layer of a frozen encoder."""
+    """Settings of a network that sees a layer of a frozen encoder."""
     return replace(SMALL, contextual_layer=1, encoder_name=str(save_tiny_bert(tmp_path / "bert")))
 
 
 @pytest.fixture
 def computed(monkeypatch):
-    """Every time that features are computed in this process."""
+    """A record of each time that features are computed in this process."""
     calls = []
 
     def compute(inputs, *arguments, **options):
-        if inputs.token_count > 1:  # a run that is loaded looks at one token, for sizes
+        if inputs.token_count > 1:  # loading a run encodes one token, to learn the sizes
             calls.append(inputs.token_count)
         return contextual_features(inputs, *arguments, **options)
 
@@ -242,7 +242,7 @@ def test_context_is_computed_once_for_all_methods_and_their_predictions(
         trained = load_run(run_folder)
         assert len(run_context(trained, [document], features_folder(folder))) == len(planted.labels)
     assert computed == [len(planted.labels)]
-    assert [path.stat().st_ino for path in kept] == written  # nor did a worker write it anew
+    assert [path.stat().st_ino for path in kept] == written  # no worker wrote it again either
 
 
 def test_a_comparison_that_is_stopped_at_once_computes_no_context(planted, looking, tmp_path):

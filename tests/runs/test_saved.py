@@ -139,7 +139,7 @@ def test_a_loaded_run_is_the_run_that_was_saved(trained, saved):
 
 
 @pytest.mark.parametrize("method", ["mpn", "bnpu"])
-def test_methods_without_confidence_come_back_too(planted, tmp_path, method):
+def test_methods_without_confidence_are_restored_too(planted, tmp_path, method):
     trained = run(planted.data, planted.priors, replace(SMALL, method=method, epochs=1))
     save_run(tmp_path / method, trained, data=planted.data)
     loaded = load_run(tmp_path / method)
@@ -150,7 +150,7 @@ def test_methods_without_confidence_come_back_too(planted, tmp_path, method):
     )
 
 
-def test_a_transformer_run_comes_back(planted, tmp_path):
+def test_a_transformer_run_is_restored(planted, tmp_path):
     settings = replace(
         SMALL,
         method="mpn",
@@ -170,7 +170,7 @@ def test_a_transformer_run_comes_back(planted, tmp_path):
     [{"encoder": "transformer"}, {"contextual_layer": 1}],
     ids=["fine-tuned", "frozen"],
 )
-def test_a_run_predicts_where_the_folder_of_its_encoder_is_not(planted, tmp_path, changes):
+def test_a_run_predicts_without_the_folder_of_its_encoder(planted, tmp_path, changes):
     encoder = save_tiny_bert(tmp_path / "encoder")
     settings = replace(SMALL, method="mpn", encoder_name=str(encoder), **changes)
     trained = run(planted.data, planted.priors, settings)
@@ -207,7 +207,7 @@ def test_a_phrase_with_half_a_surrogate_pair_is_saved(planted, trained, data, tm
 # ---- the folder -----------------------------------------------------------------------------
 
 
-def test_card_says_what_the_run_was_made_of(trained, data, saved):
+def test_card_records_what_the_run_was_made_of(trained, data, saved):
     card = read_card(saved)
     assert (card.run_id, card.method) == ("conf_mpu-seed0", "conf_mpu")
     assert card.settings == trained.settings
@@ -242,7 +242,7 @@ def test_folder_holds_no_pickle(saved):
     load_file(saved / "tagger-0.safetensors")
 
 
-def test_saving_takes_the_old_card_away_first(folder, trained, data, monkeypatch):
+def test_saving_removes_the_old_card_first(folder, trained, data, monkeypatch):
     def fail(*_):
         raise KeyboardInterrupt  # killed after the weights, before the card
 
@@ -284,7 +284,7 @@ def test_a_run_of_a_newer_version_asks_for_an_update(folder):
     assert refusal(folder) == expected
 
 
-def test_a_run_of_an_older_version_is_to_be_trained_again(folder):
+def test_a_run_of_an_older_version_must_be_trained_again(folder):
     change_card(folder, layout=1)
     expected = f"{folder} was written by an older version of Glossa, whose taggers this one cannot"
     assert refusal(folder).startswith(expected)
@@ -348,7 +348,7 @@ def test_the_card_has_the_fingerprint_of_the_word_vectors(own_vectors):
     assert read_card(folder).vectors_fingerprint == vectors_fingerprint(str(path)) != ""
 
 
-def test_other_word_vectors_of_the_same_size_are_one_sentence(own_vectors):
+def test_other_word_vectors_of_the_same_size_are_refused_in_one_sentence(own_vectors):
     folder, path = own_vectors
     known = read_card(folder).vectors_fingerprint
     path.write_text("the 9 9 9\npatient 9 9 9\n")
@@ -366,7 +366,7 @@ def test_a_card_without_a_fingerprint_of_vectors_still_loads(own_vectors):
     assert load_run(folder).types == TYPES
 
 
-def test_vectors_that_were_taken_away_do_not_lose_the_run(trained, data, tmp_path):
+def test_a_run_survives_when_its_vectors_are_removed(trained, data, tmp_path):
     settings = replace(trained.settings, word_vectors=str(tmp_path / "absent.txt"))
     save_run(tmp_path / "run", replace(trained, settings=settings), data=data)
     assert read_card(tmp_path / "run").vectors_fingerprint == ""

@@ -36,7 +36,7 @@ def test_a_sample_has_labels_of_every_type():
     assert sample.labels[-2:].tolist() == [1, 2]
 
 
-def test_a_sample_of_more_than_there_is_is_all():
+def test_a_sample_larger_than_the_text_is_the_whole_text():
     planted = Planted(sentence_count=20)
     sample = sample_sentences(planted.data, 1_000)
     assert list(sample.sentences) == list(planted.sentences)

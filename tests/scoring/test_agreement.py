@@ -19,7 +19,7 @@ from engine.scoring.pool import pool_entities
 from engine.text.model import Entity
 from engine.text.tokenization import make_tokenized_document
 
-# One letter a token: token i of a sentence stands at 2 * i, the second sentence begins at 10.
+# One letter per token: token i of a sentence stands at 2 * i, the second sentence begins at 10.
 DOCUMENT = make_tokenized_document("d", [tuple("abcde"), tuple("fghij"), tuple("klmno")])
 
 
@@ -76,7 +76,7 @@ def test_entity_counts_are_by_type_and_for_all():
     assert table["mean_score"].isna().tolist() == [False, False, True, True, True, True]
 
 
-def test_found_alone_counts_what_one_set_has_and_what_it_lacks():
+def test_found_alone_counts_what_only_one_set_has_or_lacks():
     table = found_alone(pool(one=[A, B], two=[B, C], three=[B, C]))
     assert table.to_dict("records") == [
         {"name": "one", "entities": 2, "only_here": 1, "only_missing": 1},
@@ -119,7 +119,7 @@ def confused(gold, predicted):
     ],
     ids=["same", "other type", "other edges", "apart", "most shared", "two in one", "nothing"],
 )
-def test_confusion_says_what_became_of_each_entity(gold, predicted, expected):
+def test_confusion_shows_what_each_entity_became(gold, predicted, expected):
     assert confused(gold, predicted) == expected
 
 
@@ -170,7 +170,7 @@ def test_changed_entities_join_a_change_of_type_into_one_row():
     assert table["score_before"].isna().tolist() == [True, True, False]
 
 
-def test_types_at_are_those_of_the_very_same_stretch():
+def test_types_at_returns_types_of_exactly_the_same_stretch():
     pooled = pool(old=[A, B], new=[C], gold=[A, entity(3, 3), entity(6, 6, "X")])
     table = changed_entities(pooled, "old", "new")
     assert types_at(pooled, "gold", table) == ["X", "", "X"]
@@ -195,7 +195,7 @@ def test_changed_entities_of_equal_sets_are_none():
     ],
     ids=["all", "disputed", "with gold", "type", "only in", "in gold", "sure", "unsure", "both"],
 )
-def test_matching_sentences_have_one_place_that_is_all_that_is_asked(wanted, sentences):
+def test_matching_sentences_have_one_place_that_meets_all_conditions(wanted, sentences):
     one = [entity(0, 0, score=0.4), B, entity(6, 6, "Y", score=0.9)]
     pooled = pool(one=one, two=[B, C], gold=[B])
     assert matching_sentences(pooled, wanted).tolist() == sentences

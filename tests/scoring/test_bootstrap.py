@@ -62,7 +62,7 @@ def test_resample_draws_as_many_units_and_is_the_same_for_the_same_seed():
     assert (first != resample(counts, resamples=50, seed=2)).any()
 
 
-def test_resample_in_pieces_is_as_in_one(monkeypatch):
+def test_resampling_in_pieces_gives_the_same_as_in_one(monkeypatch):
     counts = np.arange(12.0).reshape(6, 2)
     whole = resample(counts, resamples=10)
     monkeypatch.setattr("engine.scoring.bootstrap._AT_ONCE", 18)  # three resamples at a time
@@ -103,14 +103,14 @@ def test_documents_are_drawn_when_there_are_enough():
     assert (result.unit, result.units) == ("document", 40)
 
 
-def test_a_perfect_set_has_no_interval_to_speak_of():
+def test_a_perfect_set_has_an_interval_without_width():
     gold = {f"d{i}": [X, Y] for i in range(40)}
     table = score_table(scored(gold, m=gold)).set_index("entity_type")
     for share in ("precision", "recall", "f1"):
         assert table[[share, f"{share}_low", f"{share}_high"]].to_numpy().tolist() == [[1] * 3] * 4
 
 
-def test_the_mean_of_types_counts_a_type_without_predictions_as_none_right():
+def test_the_mean_of_types_counts_a_type_without_predictions_as_zero():
     gold = {f"d{i}": [X, Y] for i in range(40)}
     only_x = {id: [X] for id in gold}
     row = score_table(scored(gold, m=only_x)).set_index("entity_type").loc[MACRO]

@@ -23,7 +23,7 @@ GOLD = [SCORED[1], SCORED[3]]
 POOL = pool(gold=[Entity(e.start, e.end, "X") for e in GOLD], mpu=SCORED, mpn=[])
 
 
-def test_only_sets_that_give_scores_are_looked_at():
+def test_only_sets_with_scores_are_used():
     assert scored_names(POOL) == ["mpu"]
     assert scored_names(pool(gold=[])) == []
 

@@ -241,7 +241,7 @@ def test_checked_precision_weighs_each_judgement_by_what_it_stands_for():
     assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
 
 
-def test_checked_precision_has_a_row_a_group_and_one_for_all():
+def test_checked_precision_has_one_row_per_group_and_one_for_all():
     matches = matches_of((10, "Chemical", "a.txt", "iron"), (10, "Disease", "a.txt", "rash"))
     judgements = judge(matches, ["correct", "wrong", *[""] * 8, "correct", "correct"])
     table = checked_precision(matches, judgements).set_index("entity_type")
@@ -270,14 +270,14 @@ def test_precision_is_unknown_when_nothing_is_judged(verdicts):
     assert pd.isna(row["precision"]) and (row["low"], row["high"]) == (0.0, 1.0)
 
 
-def test_judgements_about_matches_that_are_gone_do_not_count():
+def test_judgements_of_matches_that_are_gone_do_not_count():
     matches = matches_of((4, "Chemical", "a.txt", "iron"))
     gone = Judgement("d1", 0, 7, "Chemical", "correct")
     judgements = judge(matches, ["correct", "wrong"]) | {gone.place: gone}
     assert checked_precision(matches.tail(3), judgements).iloc[0]["checked"] == 1
 
 
-def test_the_interval_of_a_proportional_sample_holds_the_truth_at_least_90_times_in_100():
+def test_the_interval_of_a_proportional_sample_contains_the_truth_at_least_90_times_in_100():
     matches = matches_of(
         (400, "Chemical", "a.txt", "iron"),
         (300, "Chemical", "b.txt", "zinc"),
@@ -330,7 +330,7 @@ def test_noisy_phrases_put_flagged_ones_first_when_nothing_is_judged():
     assert table["estimated_false"].tolist() == [0, 0, 0, 0]
 
 
-def test_noisy_phrases_keep_the_types_and_dictionaries_of_a_phrase_apart():
+def test_noisy_phrases_separate_types_and_dictionaries_of_a_phrase():
     matches = matches_of(
         (2, "Chemical", "a.txt", "cold"), (1, "Disease", "a.txt", "cold"), (3, "X", "b.txt", "cold")
     )

@@ -250,7 +250,7 @@ def test_evaluate_documents_ignores_documents_without_gold():
     assert evaluate_documents(documents, gold, predicted).overall == Scores(1, 2, 1)
 
 
-def test_evaluate_documents_takes_a_document_without_predictions_for_empty():
+def test_evaluate_documents_treats_missing_predictions_as_empty():
     document = make_tokenized_document("d1", [("aspirin", "helps")])
     evaluation = evaluate_documents([document], {"d1": (Entity(0, 7, "Chemical"),)}, {})
     assert evaluation.overall == Scores(0, 0, 1)
@@ -264,7 +264,7 @@ def test_labels_are_scored_as_the_entities_that_they_make():
     ]
     gold = {"d1": (Entity(0, 4, "Disease"),), "d3": (Entity(0, 7, "Drug"),)}
     spans = gold_spans(documents, gold)
-    assert spans.sentences == (0, 1, 3, 4)  # 2 is of d2, which has no gold
+    assert spans.sentences == (0, 1, 3, 4)  # sentence 2 belongs to d2, which has no gold
     assert spans.lengths == (2, 2, 3, 1)
     gout = Dictionary("d", (Phrase("gout", "Disease"),))
     labels = label(documents, [gout])
@@ -273,7 +273,7 @@ def test_labels_are_scored_as_the_entities_that_they_make():
     assert expected.overall == Scores(1, 3, 2)
 
 
-def test_compare_entities_tells_documents_and_types_apart():
+def test_compare_entities_distinguishes_documents_and_types():
     gold = {"d1": [Entity(0, 7, "Chemical")], "d2": [Entity(0, 7, "Chemical")]}
     predicted = {
         "d1": [Entity(0, 7, "Chemical"), Entity(8, 9, "Disease")],

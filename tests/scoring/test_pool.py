@@ -38,7 +38,7 @@ def test_pool_holds_each_place_once_in_reading_order():
     assert pooled.sentence_count == 3
 
 
-def test_pool_tells_the_same_words_under_two_types_apart():
+def test_pool_distinguishes_the_same_words_under_two_types():
     pooled = pool(a={"d1": (GOUT,)}, b={"d1": (Entity(7, 11, "Chemical"),)})
     assert pooled.is_marked.tolist() == [[False, True], [True, False]]
 

@@ -44,7 +44,7 @@ def test_seen_is_what_matching_would_find_under_that_type(surface, entity_type, 
     assert seen([entity(surface, entity_type)], options=options) == [is_seen]
 
 
-def test_what_lost_to_a_longer_phrase_is_seen():
+def test_an_entity_that_lost_to_a_longer_phrase_is_seen():
     # "kidney" begins where "kidney stones" does, "stones" inside it: neither becomes a label.
     more = (Phrase("kidney", "Disease"), Phrase("stones", "Disease"))
     dictionary = Dictionary("x", (*DICTIONARY.phrases, *more))
@@ -68,7 +68,7 @@ def test_seen_reads_given_tokens_as_given():
     assert seen(entities, document=document) == [True, True]
 
 
-def test_seen_recall_parts_the_gold_and_counts_what_each_set_finds():
+def test_seen_recall_splits_the_gold_and_counts_what_each_set_finds():
     gold = [
         entity("Gouts", "Disease"),
         entity("kidney stones", "Disease"),

@@ -14,7 +14,7 @@ PATTERNS = (
     "signs of {Disease} were seen after surgery",
     "there was no {Disease} in this group",
     "treatment with {Drug} had no effect on {Disease}",
-    # The same places without a name: what stands around a word does not give it away.
+    # The same contexts without a name, so that the context does not reveal the entity.
     "the patient took {plain} every day",
     "signs of {plain} were seen after surgery",
     "there was no {plain} in this group",
@@ -34,12 +34,12 @@ SMALL = Settings(
 )
 
 
-# Cross-entropy learns the labels by heart, wrong negatives too; MAE would shrug some of them off.
+# Cross-entropy learns the labels by heart, wrong negatives too; MAE would ignore some of them.
 LEARNING = {
     "loss": "cross_entropy",
     "entity_weight": 3.0,
     "dropout": 0.0,
-    "character_dropout": 0.0,  # spelling is all there is to see of the planted names
+    "character_dropout": 0.0,  # only their spelling tells the planted names from other words
     "batch_size": 48,
     "epochs": 15,
     "confidence_epochs": 8,

@@ -17,7 +17,7 @@ TINY = {
     "epochs": 2,
     "confidence_epochs": 2,
     "learning_rate": 0.01,
-    "loss": "mae",  # and a weight: two epochs of anything gentler find nothing
+    "loss": "mae",  # and a weight: with less, two epochs find nothing
     "entity_weight": 15.0,
     "confidence_weight": 10.0,
     "is_one_sample": False,

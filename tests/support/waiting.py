@@ -1,7 +1,7 @@
 """Wait for something to happen, however slow the machine is.
 
 No test measures time. A limit only ends a test that would hang for ever, so it is far longer than
-anything takes even on a machine that does forty other things.
+any step takes, even on a very busy machine.
 """
 
 import time

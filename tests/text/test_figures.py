@@ -21,7 +21,7 @@ def test_measure_text_counts_what_was_read():
     assert figures.longest_sentence == 4
 
 
-def test_document_table_has_a_row_a_document():
+def test_document_table_has_one_row_per_document():
     assert document_table(CORPUS).to_numpy().tolist() == [
         ["a", 2, 6, 4, "He had gout. Gout!"],
         ["b", 1, 3, 3, "Nothing more."],

@@ -100,7 +100,7 @@ def test_spans_from_tags_reads_every_scheme(tags, spans):
     ids=["i after o", "i of another type", "lone end", "i after end", "s in a span", "gap",
          "i after s"],
 )  # fmt: skip
-def test_spans_from_tags_makes_the_best_of_broken_sequences(tags, spans):
+def test_spans_from_tags_repairs_broken_sequences(tags, spans):
     assert spans_from_tags(tags.split()) == [Span(*span) for span in spans]
 
 
@@ -136,7 +136,7 @@ def test_spans_from_classes_are_the_runs(classes, spans):
 
 
 def joined(spans):
-    """The same spans, with touching ones of one type made one."""
+    """The same spans, with touching ones of the same type joined."""
     merged = []
     for span in spans:
         last = merged[-1] if merged else None

@@ -137,7 +137,7 @@ def test_abbreviations_and_wrapped_lines_do_not_end_a_sentence(text):
     assert sentences_of(text) == [text]
 
 
-def test_split_sentences_tells_sentences_apart():
+def test_split_sentences_separates_sentences():
     assert sentences_of("It rose. It fell!  Did it? Yes.") == [
         "It rose.",
         "It fell!",

@@ -185,7 +185,7 @@ def test_a_curve_is_the_mean_over_seeds_with_a_band_and_a_name_at_its_end():
     dictionary, band, mpu = figure.data
     assert list(dictionary.x) == [20, 100] and list(dictionary.y) == [20, 40]
     assert list(mpu.y) == pytest.approx([40, 60])
-    assert list(band.y) == pytest.approx([50, 60, 60, 30])  # there above, back below
+    assert list(band.y) == pytest.approx([50, 60, 60, 30])  # upper edge, then lower edge back
     assert [label.text for label in figure.layout.annotations] == ["Dictionary", "MPU"]
     assert dictionary.line.dash == "dash" and mpu.line.color == COLORS["MPU"]
 
@@ -202,7 +202,7 @@ def test_all_shares_have_a_place_before_their_points_are_there():
     assert list(figure.layout.xaxis.tickvals) == [0, 20, 60, 100]
 
 
-def test_a_curve_can_stand_over_what_a_share_covers():
+def test_a_curve_can_be_drawn_over_coverage():
     figure = curve_figure(POINTS, MEASURES["F1"], NAMES, by_coverage=True)
     assert list(figure.data[0].x) == [1, 5]
     assert figure.layout.xaxis.title.text == "Labeled tokens (%)"
@@ -241,7 +241,7 @@ def test_the_best_of_a_column_is_bold_and_nothing_where_all_are_equal():
     assert "<td><b>70.0</b></td>" in html and html.count("<b>") == 1
 
 
-def test_groups_are_judged_apart_and_escaped():
+def test_groups_are_ranked_separately_and_escaped():
     groups = [Group("<i>", {"<b>": [Cell("<u>")]}), Group("b", {"<b>": [number(1204)]})]
     html = groups_html(["<h>", "x"], groups, COLORS)
     for markup in ("<i>", "<u>", "<h>", "<b>"):
@@ -253,14 +253,14 @@ def test_unknown_figures_are_dashes():
     assert share(None).text == share(float("nan")).text == number(None).text == "–"
 
 
-def test_scores_html_has_a_group_a_type_with_intervals_and_mean_scores():
+def test_scores_html_has_one_group_per_type_with_intervals_and_mean_scores():
     html = scores_html(score_rows("MPU", "Dictionary"), {("MPU", "All types"): 0.944}, COLORS)
     assert html.count('<tr class="g">') == 1
     assert '50.0 <span class="gl-interval">50.0–50.0</span>' in html
     assert "<td>0.94</td>" in html and "<td>–</td>" in html
 
 
-def test_cells_have_a_row_a_method_or_a_seed():
+def test_cells_have_one_row_per_method_or_seed():
     cells = pd.DataFrame(
         [(20, "mpu", 0, "done", ""), (40, "mpu", 0, "failed", "<why>"), (20, "x", 0, "queued", "")],
         columns=["fraction", "method", "seed", "state", "message"],
@@ -280,7 +280,7 @@ def test_cells_have_their_methods_in_the_order_of_the_names():
     assert shown == [*NAMES.values(), "unnamed"]
 
 
-def test_the_report_of_a_curve_stands_alone_and_is_escaped():
+def test_the_report_of_a_curve_needs_no_other_file_and_is_escaped():
     html = curve_report(POINTS, NAMES, "<t>")
     assert html.count("Plotly.newPlot") >= 6 and "<t>" not in html
     assert "cdn.plot.ly" not in html.split("<body>")[1][:2_000]

@@ -84,6 +84,6 @@ def test_confidence_is_drawn_as_shares_of_each_side():
     assert figure.layout.shapes[0].line.color == TEXT  # seen on a dark page too
 
 
-def test_confidence_of_no_labeled_token_is_no_fault():
+def test_confidence_without_labeled_tokens_is_not_an_error():
     empty = HISTOGRAM.assign(labeled=0)
     assert list(confidence_figure(empty).data[1].y) == [0, 0]

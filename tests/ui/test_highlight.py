@@ -105,7 +105,7 @@ def test_type_colors_follow_the_names_and_begin_again_after_the_last():
     assert [colors[name] for name in names] == [*PALETTE, PALETTE[0]]
 
 
-def test_plain_markdown_leaves_no_sign_that_means_something():
+def test_plain_markdown_escapes_every_special_character():
     text = "a*b*_c_ [x](y) `z` $1$ <i> :red[r] #1"
     assert re.findall(r"(?<!\\)[*_\[\]()`$<>:#]", plain_markdown(text)) == []
     assert re.sub(r"\\(.)", r"\1", plain_markdown(text)) == text

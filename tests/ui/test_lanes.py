@@ -27,7 +27,7 @@ ACUTE = LaneMark(0, 19, "Disease")  # "Acute renal failure"
 GOUT = LaneMark(24, 28, "Disease", 0.875)
 
 
-def test_columns_are_the_words_that_all_lanes_treat_alike():
+def test_each_column_has_words_that_every_lane_marks_alike():
     parts = columns(SENTENCE, [Lane("a", [FAILURE]), Lane("b", [ACUTE, GOUT])])
     assert parts == [
         Column("Acute", " ", 0, 5, (None, ACUTE)),
@@ -38,7 +38,7 @@ def test_columns_are_the_words_that_all_lanes_treat_alike():
     ]
 
 
-def test_unmarked_words_are_columns_of_their_own_so_that_they_can_wrap():
+def test_unmarked_words_are_separate_columns_so_that_they_can_wrap():
     texts = [column.text for column in columns(SENTENCE, [Lane("a", [])])]
     assert texts == ["Acute", "renal", "failure", "and", "gout", "."]
 
@@ -71,7 +71,7 @@ def test_a_long_mark_is_cut_between_words_so_that_it_can_wrap():
     assert len(parts) > 3
     assert max(len(column.text) for column in parts) <= 40
     html = block_html(Block(1, sentence, [Lane("a", [LaneMark(0, len(text), "Disease")])]), COLORS)
-    # Named once, rounded at its two ends only.
+    # It has one name and is rounded at its two ends only.
     assert html.count(">Disease<") == 1
     assert html.count('class="m s"') == html.count('class="m e"') == 1
     assert html.count('class="m"') == len(parts) - 2
@@ -106,7 +106,7 @@ def test_names_are_repeated_for_each_line_that_the_text_may_take():
     assert names == "\nGold\nMPU\n\n" * 3
 
 
-def test_a_long_name_is_cut_and_a_number_has_its_thousands_set_apart():
+def test_a_long_name_is_cut_and_a_number_has_thousands_separators():
     html = block_html(Block(1_204, SENTENCE, [Lane("a" * 40, [])]), COLORS)
     assert f"\n{'a' * 17}…\n" in html
     assert '<span class="gl-number">1,204</span>' in html

@@ -13,12 +13,12 @@ def luminance(color):
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 @pytest.mark.parametrize("method", METHOD_COLORS)
-def test_methods_stand_out_from_both_pages(method, page):
+def test_methods_are_visible_on_light_and_dark_pages(method, page):
     darker, lighter = sorted((luminance(METHOD_COLORS[method]), luminance(page)))
     assert (lighter + 0.05) / (darker + 0.05) >= 3
 
 
-def test_methods_have_colors_and_lines_of_their_own():
+def test_each_method_has_its_own_color_and_line():
     assert len(set(METHOD_COLORS.values())) == len(METHOD_COLORS)
     assert not set(METHOD_COLORS.values()) & set(PALETTE)
     assert METHOD_COLORS.keys() == METHOD_DASHES.keys()

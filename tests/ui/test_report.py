@@ -106,13 +106,13 @@ def test_markup_in_names_types_and_text_is_text(evil):
     assert not [attrs for _, attrs in tags.elements if any(name.startswith("on") for name in attrs)]
 
 
-def test_without_gold_the_report_counts_and_claims_nothing():
+def test_without_gold_the_report_only_counts():
     page = report(methods=(MethodRow("conf_mpu", "Conf-MPU", 900),))
     assert "Without gold labels, nobody knows" in page.replace("\n", " ")
     assert "Precision" not in page
 
 
-def test_without_intervals_none_are_claimed():
+def test_without_intervals_none_are_shown():
     page = report(methods=(MethodRow("mpu", "MPU", 9, 0.5, 0.5, 0.5),))
     assert "interval" not in page
 

@@ -21,7 +21,7 @@ def test_seconds_left_follow_the_epochs_of_each_task_side_by_side():
     assert pace.seconds_left == pytest.approx(20)
 
 
-def test_a_task_that_was_not_heard_of_is_as_fast_as_the_others():
+def test_a_task_without_reports_is_assumed_as_fast_as_the_others():
     pace = Pace(PLAN, workers=1)
     pace.hear("mpn", "training", 9, 3.0)  # 1 left; conf_mpu has 10
     assert pace.seconds_left == pytest.approx(33)

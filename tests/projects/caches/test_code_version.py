@@ -1,4 +1,4 @@
-"""A cache is stale when the code behind it changes; all of that code counts, and no more."""
+"""A cache is stale when the code behind it changes: all of that code, and no other."""
 
 import subprocess
 import sys
@@ -189,7 +189,7 @@ def test_modules_that_import_each_other_are_read_once(tree):
     assert sources_of(["app.text"], root)["app.text"].decode() == "é = 'ü'"
 
 
-def test_a_start_that_is_gone_is_said(tree):
+def test_a_missing_start_module_is_an_error(tree):
     root = tree({"app.a": ""})
     with pytest.raises(ModuleNotFoundError, match=r"no module app\.gone"):
         sources_of(["app.a", "app.gone"], root)

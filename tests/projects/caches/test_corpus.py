@@ -1,4 +1,4 @@
-"""Read text comes back from its arrays as it was, or not at all."""
+"""Parsed text is restored from its arrays exactly, or not at all."""
 
 import tempfile
 from pathlib import Path
@@ -45,13 +45,13 @@ def test_half_a_surrogate_pair_comes_back(tmp_path):
     assert load_corpora(tmp_path / "read.npz") == stored
 
 
-def test_what_is_not_there_is_none(tmp_path):
+def test_a_missing_file_gives_none(tmp_path):
     assert load_corpora(tmp_path / "read.npz") is None
     assert load_ids(tmp_path / "read.npz") is None
 
 
 @pytest.mark.parametrize("share", CUTS)
-def test_a_file_cut_short_is_none(tmp_path, share):
+def test_a_truncated_file_gives_none(tmp_path, share):
     path = tmp_path / "read.npz"
     store_corpora(TWO, path)
     cut_short(path, share)
@@ -76,7 +76,7 @@ def test_any_changed_byte_gives_none_or_the_same(tmp_path):
         ("text", np.frombuffer(b"\xff", np.uint8)),
     ],
 )
-def test_arrays_that_do_not_fit_together_are_none(tmp_path, name, value):
+def test_arrays_that_do_not_fit_together_give_none(tmp_path, name, value):
     path = tmp_path / "read.npz"
     store_corpora(TWO, path)
     swap_array(path, name, value)
@@ -90,13 +90,13 @@ def test_nothing_is_unpickled(tmp_path):
     assert load_corpora(path) is None
 
 
-def test_no_room_is_no_fault(tmp_path):
+def test_a_cache_that_cannot_be_written_is_not_an_error(tmp_path):
     (tmp_path / "cache").write_bytes(b"a file where the folder should be")
     store_corpora(TWO, tmp_path / "cache" / "read.npz")
     assert load_corpora(tmp_path / "cache" / "read.npz") is None
 
 
-def test_other_code_is_another_reader(tmp_path, monkeypatch):
+def test_changed_code_does_not_read_an_old_cache(tmp_path, monkeypatch):
     before = reader_version()
     monkeypatch.setattr(corpus_cache, "_LIBRARIES", ("regex",))
     assert corpus_cache.reader_version.__wrapped__() != before

@@ -1,4 +1,4 @@
-"""Labels come back from their arrays as they were, or not at all."""
+"""Labels are restored from their arrays exactly, or not at all."""
 
 import os
 import tempfile
@@ -49,12 +49,12 @@ def test_labels_of_nothing_and_half_a_surrogate_come_back(tmp_path):
 # ---- what cannot be used --------------------------------------------------------------------
 
 
-def test_what_is_not_there_is_none(tmp_path):
+def test_a_missing_file_gives_none(tmp_path):
     assert load_labels(tmp_path / "labels.npz") is None
 
 
 @pytest.mark.parametrize("share", CUTS)
-def test_a_file_cut_short_is_none(tmp_path, share):
+def test_a_truncated_file_gives_none(tmp_path, share):
     path = tmp_path / "labels.npz"
     store_labels(LABELS, path)
     cut_short(path, share)
@@ -85,7 +85,7 @@ def test_any_changed_byte_gives_none_or_the_same(tmp_path):
         ("names", np.frombuffer(b"[]", np.uint8)),
     ],
 )
-def test_arrays_that_do_not_fit_together_are_none(tmp_path, name, value):
+def test_arrays_that_do_not_fit_together_give_none(tmp_path, name, value):
     path = tmp_path / "labels.npz"
     store_labels(LABELS, path)
     swap_array(path, name, value)
@@ -120,19 +120,19 @@ def test_damaged_labels_are_made_again(tmp_path):
     assert_same(kept_labels(tmp_path, lambda: "k", never), LABELS)
 
 
-def test_labels_of_what_was_changed_meanwhile_are_not_kept(tmp_path):
+def test_labels_are_not_kept_if_the_project_changed_meanwhile(tmp_path):
     keys = iter(["before", "after"])
     kept_labels(tmp_path, lambda: next(keys), lambda: LABELS)
     assert not labels_path(tmp_path, "before").exists()
     assert not labels_path(tmp_path, "after").exists()
 
 
-def test_no_room_is_no_fault(tmp_path):
+def test_a_cache_that_cannot_be_written_is_not_an_error(tmp_path):
     (tmp_path / "cache").write_bytes(b"a file where the folder should be")
     assert kept_labels(tmp_path, lambda: "k", lambda: LABELS) is LABELS
 
 
-def test_other_code_does_not_find_them(tmp_path, monkeypatch):
+def test_changed_code_does_not_find_old_labels(tmp_path, monkeypatch):
     before = labels_path(tmp_path, "k")
     monkeypatch.setattr(labels_cache, "matching_version", lambda: "another")
     assert labels_path(tmp_path, "k") != before
@@ -153,21 +153,21 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_files_used_last_stay(tmp_path, monkeypatch):
+def test_recently_used_files_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(labels_cache, "_MOST_FILES", 2)
     filled(tmp_path, {"a.npz": 30, "b.npz": 10, "c.npz": 20, "new.npz": 0})
     tidy(tmp_path / "new.npz")
     assert names(tmp_path) == ["b.npz", "new.npz"]
 
 
-def test_large_files_make_room_for_the_newest(tmp_path, monkeypatch):
+def test_large_files_are_deleted_to_make_room_for_the_newest(tmp_path, monkeypatch):
     monkeypatch.setattr(labels_cache, "_MOST_BYTES", 3)
     filled(tmp_path, {"a.npz": 30, "new.npz": 0})
     tidy(tmp_path / "new.npz")
     assert names(tmp_path) == ["new.npz"]
 
 
-def test_what_a_killed_process_left_goes_after_an_hour(tmp_path):
+def test_leftovers_of_a_killed_process_are_deleted_after_an_hour(tmp_path):
     filled(tmp_path, {".a.npz.x.part": 4000, ".b.npz.y.part": 10, "new.npz": 0})
     tidy(tmp_path / "new.npz")
     assert names(tmp_path) == [".b.npz.y.part", "new.npz"]
