@@ -15,14 +15,16 @@ from engine.export.selection import Selection, select
 from engine.formats import WriteOptions
 from engine.jobs import Job, scores_of
 from engine.labels import dictionary_entities
+from engine.planning import METHODS
 from engine.projects import Project, labels_of
 from engine.review import KnownPhrases, known_phrases, mark_known, reviewed_entities
 from engine.run_folder import PREDICTIONS, read_entities
-from engine.settings import MATCH_PRESETS, METHODS
+from engine.settings import MATCH_PRESETS
+from engine.settings import METHODS as COMPARED
 from engine.text import Corpus, Document, EntitiesByDocument, InputError
 
 RUN, REVIEWED, DICTIONARY, GOLD = "run", "reviewed", "dictionary", "gold"
-METHOD_ORDER = METHODS[::-1]  # the most trusted first
+METHOD_ORDER = COMPARED[::-1]  # the most trusted first
 _ALL, _PLAIN = Selection(), WriteOptions()
 
 
@@ -120,14 +122,18 @@ def default_method(project: Project, job: Job) -> str:
     """Return the method of a run with the highest F1; without gold, the most trusted one.
 
     F1 is the one that the run recorded when it was applied: gold that was added later does not
-    count. Methods without F1 come last; among equals, METHOD_ORDER decides.
+    count. Methods without F1 come last; among equals, METHOD_ORDER decides. A method that learned
+    from the gold is scored on what it learned from, so it is chosen only if there is no other.
     """
     scores = scores_of(project, job.id)
 
     def f1(method: str) -> float:
         return scores.get(method, {}).get("overall", {}).get("f1") or 0.0
 
-    return min(methods_with_entities(job), key=lambda method: (-f1(method), *_trust(method)))
+    def rank(method: str) -> tuple[bool, float, int, str]:
+        return (METHODS[method].needs_gold, -f1(method), *_trust(method))
+
+    return min(methods_with_entities(job), key=rank)
 
 
 def _trust(method: str) -> tuple[int, str]:

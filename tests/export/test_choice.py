@@ -82,6 +82,13 @@ def test_default_method_has_the_best_f1_else_the_most_trust(project, f1, method)
     assert default_method(project, job) == method
 
 
+def test_a_method_that_learned_from_gold_is_no_default(project):
+    job = finish_run(project, {"mpn": [], "supervised": []})
+    record_f1(project, job.id, {"mpn": 0.4, "supervised": 0.9})
+    assert default_method(project, job) == "mpn"
+    assert default_method(project, finish_run(project, {"supervised": []})) == "supervised"
+
+
 def test_entities_whose_text_is_gone_are_left_out_and_counted(project):
     job = finish_run(project)
     assert choose(project, RUN, job, "conf_mpu")[2].note == ""
