@@ -35,15 +35,16 @@ from engine.learning import (
     conf_mpu_risk,
     data_warnings,
     device_of,
-    estimate_confidence,
     fit,
     groups,
+    linear_confidence,
     make_inputs,
     make_tagger,
     make_training_data,
     matching_odds,
     mpn_risk,
     mpu_risk,
+    network_confidence,
     predict_inputs,
     predicted_entities,
     predictions,
@@ -53,12 +54,15 @@ from engine.learning import (
     supervised_risk,
     tokens_of,
     weigh,
+    word_inputs,
 )
 from engine.network import (
+    EncodedInputs,
     Features,
     Lexicon,
     Pretrained,
     Stopped,
+    WordInputs,
     choose_device,
     context_of,
     open_pretrained,
@@ -215,18 +219,10 @@ def run(
     clock = RunClock(
         settings, on_progress, types=len(data.types), has_confidence=confidence is not None
     )
-    # Step 1: how likely each token is part of an entity, from a binary tagger (lambda).
+    # Step 1: how likely each token is part of an entity (lambda).
     if method.needs_confidence and confidence is None:
-        confidence = estimate_confidence(
-            inputs,
-            data.labels,
-            float(priors[1:].sum()),
-            settings,
-            lambda classes, seed: make_tagger(inputs, classes, settings, seed, device),
-            known_negatives=data.known_negatives,
-            checkpoint=checkpoint,
-            on_epoch=clock.listener(CONFIDENCE),
-            should_stop=should_stop,
+        confidence = _estimate_confidence(
+            data, inputs, priors, settings, checkpoint, clock.listener(CONFIDENCE), should_stop
         )
         if checkpoint and not (should_stop and should_stop()):
             store_confidence(checkpoint, confidence)
@@ -259,6 +255,41 @@ def run(
         tuple(history),
         confidence,
         odds,
+    )
+
+
+def _estimate_confidence(
+    data: TrainingData,
+    inputs: WordInputs | EncodedInputs,
+    priors: npt.NDArray[np.float64],
+    settings: Settings,
+    checkpoint: Path | None,
+    on_epoch: Callable[[Epoch], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> Confidence:
+    """Estimate lambda by a binary tagger, as the paper does, or by ridge regression."""
+    entity_prior = float(priors[1:].sum())
+    if settings.confidence_model == "linear":
+        return linear_confidence(
+            data.sentences,
+            word_inputs(data, inputs, settings),
+            data.labels,
+            entity_prior,
+            settings,
+            known_negatives=data.known_negatives,
+            on_epoch=on_epoch,
+            should_stop=should_stop,
+        )
+    return network_confidence(
+        inputs,
+        data.labels,
+        entity_prior,
+        settings,
+        lambda classes, seed: make_tagger(inputs, classes, settings, seed, inputs.device),
+        known_negatives=data.known_negatives,
+        checkpoint=checkpoint,
+        on_epoch=on_epoch,
+        should_stop=should_stop,
     )
 
 

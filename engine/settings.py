@@ -155,7 +155,10 @@ SETTING_RULES = {
     "epochs": _COUNT,
     "batch_size": _COUNT,
     "learning_rate": Rule(float, 1e-8, 1),
+    "learning_rate_schedule": Rule(str, choices=("steps", "linear")),
     "learning_rate_decay": Rule(float, 0, 100),
+    "confidence_model": Rule(str, choices=("network", "linear")),
+    "confidence_share": Rule(float, 0, 10),
     "confidence_epochs": _COUNT,
     "confidence_weight": Rule(float, 1e-3, 10_000),
     "confidence_learning_rate": Rule(float, 1e-8, 1),
@@ -197,9 +200,12 @@ class Settings:
     epochs: int = 100  # passes over the text; the last one is kept
     batch_size: int = 100  # sentences
     learning_rate: float = 5e-4  # of Adam
-    learning_rate_decay: float = 0.05  # lr / (1 + decay * epoch), changed every 5 epochs
+    learning_rate_schedule: str = "steps"  # or "linear": falls to zero by the last epoch
+    learning_rate_decay: float = 0.05  # steps: lr / (1 + decay * epoch), changed every 5 epochs
 
-    confidence_epochs: int = 100  # of the entity / non-entity tagger behind lambda
+    confidence_model: str = "network"  # behind lambda; or "linear": ridge regression, in a minute
+    confidence_share: float = 1.0  # linear: likely entities left out, 1 = as many as priors say
+    confidence_epochs: int = 100  # network: of the entity / non-entity tagger
     confidence_weight: float = 10.0  # gamma of that tagger
     confidence_learning_rate: float = 1e-4  # of Adam, for that tagger
     confidence_folds: int = 0  # 0 = score the tokens it was trained on (the authors' way)

@@ -85,7 +85,7 @@ def test_another_seed_gives_another_run(small):
 
 def test_a_confidence_that_is_given_is_not_estimated_again(small, monkeypatch):
     first = run(small.data, small.priors, SMALL)
-    monkeypatch.setattr(experiment, "estimate_confidence", None)
+    monkeypatch.setattr(experiment, "network_confidence", None)
     again = run(small.data, small.priors, SMALL, confidence=first.confidence)
     assert np.array_equal(
         probabilities(first, small.sentences), probabilities(again, small.sentences)

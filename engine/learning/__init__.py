@@ -5,7 +5,8 @@ Needs torch.
     training_data  documents, dictionaries and decisions into sentences and labels
     risk, autoner  what training minimizes: the paper's risks, and AutoNER's
     training       the loop over epochs, which can be resumed
-    confidence     how likely each token is part of an entity (lambda)
+    confidence, linear
+                   how likely each token is part of an entity (lambda)
     progress       how far a run is, and how long it will take
     assembly       the pieces of a run put together
     decoding       probabilities into scored spans
@@ -21,10 +22,12 @@ from engine.learning.assembly import (
     predict_inputs,
     split_parts,
     store_confidence,
+    word_inputs,
 )
 from engine.learning.autoner import autoner_risk
-from engine.learning.confidence import Confidence, estimate_confidence
+from engine.learning.confidence import Confidence, network_confidence
 from engine.learning.decoding import matching_odds, predicted_entities, predictions, weigh
+from engine.learning.linear import likely_share, linear_confidence
 from engine.learning.progress import OnProgress, Progress, RunClock, epoch_line, schedule
 from engine.learning.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
 from engine.learning.training import Epoch, fit, stored_history
@@ -56,15 +59,17 @@ __all__ = [
     "data_warnings",
     "device_of",
     "epoch_line",
-    "estimate_confidence",
     "fit",
     "groups",
+    "likely_share",
+    "linear_confidence",
     "make_inputs",
     "make_tagger",
     "make_training_data",
     "matching_odds",
     "mpn_risk",
     "mpu_risk",
+    "network_confidence",
     "predict_inputs",
     "predicted_entities",
     "predictions",
@@ -75,4 +80,5 @@ __all__ = [
     "supervised_risk",
     "tokens_of",
     "weigh",
+    "word_inputs",
 ]

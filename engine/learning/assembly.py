@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -62,6 +62,20 @@ def make_inputs(
     return make_word_inputs(
         data.sentences, data.lexicon, settings, device, pretrained=pretrained, context=context
     )
+
+
+def word_inputs(
+    data: TrainingData, inputs: WordInputs | EncodedInputs, settings: Settings
+) -> WordInputs:
+    """Return the inputs of a linear model: those of a BiLSTM, whatever the tagger reads.
+
+    Beside a transformer, its own layer `contextual_layer` is taken before any fine-tuning.
+    """
+    if isinstance(inputs, WordInputs):
+        return inputs
+    made = make_inputs(data, replace(settings, encoder="bilstm"), inputs.device)
+    assert isinstance(made, WordInputs)
+    return made
 
 
 def make_tagger(

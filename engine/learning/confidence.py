@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,7 @@ class Confidence:
     histories: tuple[tuple[Epoch, ...], ...]  # one per tagger: by seed, then by fold
 
 
-def estimate_confidence(
+def network_confidence(
     inputs: Inputs,
     labels: npt.NDArray[np.int16],
     entity_prior: float,
@@ -72,8 +73,12 @@ def estimate_confidence(
     values /= settings.confidence_seeds
     if known_negatives is not None:
         values[known_negatives] = 0
-    values = values.clip(_MARGIN, 1 - _MARGIN)
-    return Confidence(values.astype(np.float32), tuple(histories))
+    return Confidence(within_bounds(values), tuple(histories))
+
+
+def within_bounds(values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+    """Return estimates of a probability that keep away from 0 and 1."""
+    return values.clip(_MARGIN, 1 - _MARGIN).astype(np.float32)
 
 
 def _with_offset(
@@ -91,6 +96,7 @@ def confidence_schedule(settings: Settings, seed: int) -> Schedule:
         batch_size=settings.batch_size,
         learning_rate=settings.confidence_learning_rate,
         decay=settings.learning_rate_decay,
+        is_linear=settings.learning_rate_schedule == "linear",
         seed=seed,
     )
 

@@ -40,6 +40,7 @@ def schedule(settings: Settings) -> Schedule:
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         decay=settings.learning_rate_decay,
+        is_linear=settings.learning_rate_schedule == "linear",
         seed=settings.seed,
     )
 

@@ -46,10 +46,17 @@ class Schedule:
     learning_rate: float
     decay: float = 0.05
     decay_every: int = 5  # epochs
+    is_linear: bool = False  # falls to zero by the last epoch instead, in equal steps
     seed: int = 0
 
     def rate(self, epoch: int) -> float:
-        """Return the learning rate of an epoch (from 0): lr / (1 + decay * epoch), in steps."""
+        """Return the learning rate of an epoch (from 0): lr / (1 + decay * epoch), in steps.
+
+        >>> [Schedule(4, 32, 1.0, is_linear=True).rate(epoch) for epoch in range(4)]
+        [1.0, 0.75, 0.5, 0.25]
+        """
+        if self.is_linear:
+            return self.learning_rate * (1 - epoch / self.epochs)
         return self.learning_rate / (
             1 + self.decay * self.decay_every * (epoch // self.decay_every)
         )

@@ -8,6 +8,7 @@ Needs torch.
     encoders, subwords                  Hugging Face encoders; windows of sub-words
     pretrained, frozen                  the pretrained parts; a text's context, kept on disk
     features, batches                   all inputs of a tagger, and cutting them into batches
+    token_features                      the same inputs as fixed columns, for linear models
     recurrence, tagger, transformer     the LSTM, the BiLSTM tagger, the transformer tagger
 """
 
@@ -41,6 +42,7 @@ from engine.network.pretrained import (
     vectors_of,
 )
 from engine.network.tagger import BiLstmTagger, predict_probabilities
+from engine.network.token_features import TokenFeatures
 from engine.network.transformer import Features, Stopped, TransformerTagger, open_features
 from engine.network.vectors import VectorTable, load_vectors, open_vectors, vectors_fingerprint
 from engine.network.word_shapes import ALPHABET_SIZE, CASING_CLASSES, casing_classes, character_ids
@@ -56,6 +58,7 @@ __all__ = [
     "Lexicon",
     "Pretrained",
     "Stopped",
+    "TokenFeatures",
     "Tokens",
     "TransformerTagger",
     "VectorTable",

@@ -60,17 +60,17 @@ class WordInputs:
     ) -> None:
         self.bounds = sentence_bounds(sentences)
         self.device = device
-        self._vectors = torch.from_numpy(vectors).to(device)
-        self._characters = torch.from_numpy(characters.astype(np.int64)).to(device)
+        self.vectors = torch.from_numpy(vectors).to(device)
+        self.characters = torch.from_numpy(characters.astype(np.int64)).to(device)
         self._word_lengths = np.maximum((characters != 0).sum(axis=1), 1)
-        self._casing = torch.from_numpy(casing.astype(np.int64)).to(device)
-        self._word_ids = word_ids
+        self.casing = torch.from_numpy(casing.astype(np.int64)).to(device)
+        self.word_ids = word_ids
         # Bits become floats only inside a batch: a large corpus would not fit in memory otherwise.
         self._bits = np.zeros((len(word_ids), 0), bool) if bits is None else bits
-        self._context = np.zeros((len(word_ids), 0), np.float16) if context is None else context
+        self.context = np.zeros((len(word_ids), 0), np.float16) if context is None else context
         self.vector_size = vectors.shape[1]
         self.bit_size = self._bits.shape[1]
-        self.context_size = self._context.shape[1]
+        self.context_size = self.context.shape[1]
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -84,16 +84,16 @@ class WordInputs:
         steps = np.arange(lengths[0])[:, None]
         has_token = steps < lengths[None, :]  # (longest, sentences)
         tokens = (starts[None, :] + steps)[has_token]
-        words, word_of = self._words_by_length(self._word_ids[tokens])
+        words, word_of = self._words_by_length(self.word_ids[tokens])
         rows = self._moved(words)
         return WordBatch(
             tokens=self._moved(tokens),
             word_of=self._moved(word_of),
-            vectors=self._vectors[rows],
+            vectors=self.vectors[rows],
             characters=self._characters_of(words),
-            casing=self._casing[rows],
+            casing=self.casing[rows],
             bits=self._moved(self._bits[tokens].astype(np.float32)),
-            context=self._moved(self._context[tokens].astype(np.float32)),
+            context=self._moved(self.context[tokens].astype(np.float32)),
             batch_sizes=torch.from_numpy(has_token.sum(axis=1)),
         )
 
@@ -117,8 +117,7 @@ class WordInputs:
         """
         groups = np.array_split(words, min(_LENGTH_GROUPS, len(words)))
         return tuple(
-            self._characters[self._moved(group), : self._word_lengths[group[-1]]]
-            for group in groups
+            self.characters[self._moved(group), : self._word_lengths[group[-1]]] for group in groups
         )
 
 

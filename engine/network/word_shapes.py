@@ -74,6 +74,16 @@ def character_ids(words: Sequence[str], longest: int = 30) -> tuple[NDArray[np.i
     return ids[rows], ALPHABET_SIZE
 
 
+def lower_ids(ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return character ids with those of A to Z replaced by those of a to z.
+
+    >>> lower_ids(character_ids(["Ab"], 2)[0]).tolist() == character_ids(["ab"], 2)[0].tolist()
+    True
+    """
+    is_capital = (ids >= _ID_OF["A"]) & (ids <= _ID_OF["Z"])
+    return np.where(is_capital, ids + (_ID_OF["a"] - _ID_OF["A"]), ids)
+
+
 def _shortened(word: str, longest: int) -> str:
     # Composed first, so that both ways to write "é" are one character. NUL would read as padding.
     if not word.isascii():

@@ -6,7 +6,14 @@ priors     the share of all tokens that each type has
 preflight  checks of labels and priors, and the work of a training
 """
 
-from engine.planning.methods import CONFIDENCE, METHODS, TRAINING, Method, title_of
+from engine.planning.methods import (
+    CONFIDENCE,
+    LINEAR_ROUNDS,
+    METHODS,
+    TRAINING,
+    Method,
+    title_of,
+)
 from engine.planning.preflight import (
     TrainingWork,
     check_labels,
@@ -19,6 +26,7 @@ from engine.planning.priors import Priors, estimate_priors, given_priors, true_p
 
 __all__ = [
     "CONFIDENCE",
+    "LINEAR_ROUNDS",
     "METHODS",
     "TRAINING",
     "Method",

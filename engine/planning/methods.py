@@ -10,6 +10,7 @@ from engine.settings import METHODS as OFFERED_FIRST
 from engine.settings import Settings
 
 CONFIDENCE, TRAINING = "confidence", "training"  # the stages of a run
+LINEAR_ROUNDS = 5  # of the linear confidence; they count as epochs of its stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,9 @@ class Method:
         {'training': 80}
         """
         scorers = settings.confidence_seeds * max(1, settings.confidence_folds)
+        is_linear = settings.confidence_model == "linear"
         epochs = {
-            CONFIDENCE: settings.confidence_epochs * scorers,
+            CONFIDENCE: LINEAR_ROUNDS if is_linear else settings.confidence_epochs * scorers,
             TRAINING: self.tagger_epochs(settings) * self.taggers(types),
         }
         return {stage: epochs[stage] for stage in self.stages}

@@ -6,7 +6,7 @@ import torch
 
 from engine.learning import confidence as confidence_module
 from engine.learning.assembly import make_inputs, make_tagger
-from engine.learning.confidence import confidence_schedule, estimate_confidence
+from engine.learning.confidence import confidence_schedule, network_confidence
 from tests.support.planted import LEARNING, SMALL, Planted
 
 CPU = torch.device("cpu")
@@ -25,7 +25,7 @@ def small():
 
 def estimate(planted, settings, labels=None, **options):
     inputs = make_inputs(planted.data, settings, CPU)
-    return estimate_confidence(
+    return network_confidence(
         inputs,
         planted.labels if labels is None else labels,
         float(planted.priors[1:].sum()),
