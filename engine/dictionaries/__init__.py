@@ -22,7 +22,15 @@ from engine.dictionaries.editing import (
     unmute_phrases,
     with_own_names,
 )
-from engine.dictionaries.folding import fold, is_acronym
+from engine.dictionaries.folding import (
+    EXACT,
+    MORE_CAPITALS,
+    OTHER_CASE,
+    begins_lower,
+    fold,
+    is_acronym,
+    spelling,
+)
 from engine.dictionaries.model import (
     Dictionary,
     Phrase,
@@ -34,12 +42,16 @@ from engine.dictionaries.model import (
 from engine.dictionaries.reading import read_dictionaries, read_dictionary
 
 __all__ = [
+    "EXACT",
+    "MORE_CAPITALS",
+    "OTHER_CASE",
     "Dictionary",
     "Phrase",
     "PhraseRow",
     "active_phrases",
     "active_types",
     "audit_dictionaries",
+    "begins_lower",
     "clean_type",
     "find_phrases",
     "fingerprint",
@@ -56,6 +68,7 @@ __all__ = [
     "read_dictionary",
     "relabel_phrases",
     "retype",
+    "spelling",
     "unmute_phrases",
     "with_own_names",
 ]

@@ -2,6 +2,8 @@
 
 matching       every occurrence of a phrase in a sentence
 resolution     which of them count, and why the others do not
+abbreviations  short forms that a sentence defines, "atrial fibrillation (AF)"
+adaptation     letter case per type and abbreviations, as the text decides
 distant        one class per token, and every match behind it
 relabeling     the labels after a phrase was muted, without matching again
 corrections    the labels after a person's decisions
@@ -11,6 +13,7 @@ phrase_tables  how often each phrase matches
 candidates     frequent names that nothing matches
 """
 
+from engine.labels.adaptation import Abbreviation, Adaptation, CaseDecision
 from engine.labels.candidates import looks_like_a_name, missing_candidates
 from engine.labels.changes import Changes, change_examples, label_changes
 from engine.labels.corrections import correct_labels
@@ -45,6 +48,9 @@ __all__ = [
     "OUTCOMES",
     "SAME_TYPE",
     "SHORTER_COLUMNS",
+    "Abbreviation",
+    "Adaptation",
+    "CaseDecision",
     "Changes",
     "Coverage",
     "DistantLabels",
