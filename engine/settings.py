@@ -109,7 +109,7 @@ MATCH_PRESETS: dict[str, MatchOptions] = {
     "balanced": MatchOptions(),
     "loose": MatchOptions(ignore_accents=True, ignore_plurals=True, ignore_hyphens=True),
 }
-DEFAULT_MATCH_PRESET = "balanced"
+DEFAULT_MATCH_PRESET = "adaptive"
 
 
 READ_RULES = {

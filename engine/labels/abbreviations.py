@@ -35,12 +35,12 @@ def find_definitions(tokens: Sequence[str], ends: Container[int] | None = None) 
         is_break = (i for i in range(opening, closing) if tokens[i] in _BREAKS)
         inner = (opening + 1, next(is_break, closing))
         definition = None
-        if _is_short_form(tokens, inner):
+        if is_short_form(tokens[slice(*inner)]):
             if ends is None or opening in ends:
                 definition = _defined(tokens, inner, (_farthest(tokens, inner), opening))
         elif ends is None or inner[1] in ends:
             before = (_first_of_word(tokens, opening - 1), opening)
-            if _is_short_form(tokens, before):
+            if is_short_form(tokens[slice(*before)]):
                 definition = _defined(tokens, before, inner)
         if definition:
             definitions.append(definition)
@@ -69,14 +69,14 @@ def _farthest(tokens: Sequence[str], short: tuple[int, int]) -> int:
     return max(0, short[0] - 1 - 2 * min(size + 5, 2 * size))
 
 
-def _is_short_form(tokens: Sequence[str], place: tuple[int, int]) -> bool:
-    inner = tokens[slice(*place)]
-    text = "".join(inner)
+def is_short_form(tokens: Sequence[str]) -> bool:
+    """Return whether these tokens may be an abbreviation."""
+    text = "".join(tokens)
     return (
         _SHORTEST <= len(text) <= _LONGEST
         and text[0].isalnum()
         and any(map(str.isupper, text))
-        and sum(any(map(str.isalnum, token)) for token in inner) <= _MOST_WORDS
+        and sum(any(map(str.isalnum, token)) for token in tokens) <= _MOST_WORDS
     )
 
 

@@ -21,6 +21,7 @@ from engine.dictionaries import (
     clean_type,
     list_phrases,
     mute_phrases,
+    mute_short_forms,
     read_dictionaries,
     relabel_phrases,
     unmute_phrases,
@@ -45,12 +46,12 @@ from engine.review import (
     decisions_in_force,
     effect,
 )
-from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, ReadOptions
+from engine.settings import MATCH_PRESETS, ReadOptions
 from engine.text import Corpus, Document, InputError
 
 _DEFAULT_OPTIONS = ReadOptions()
 _LONGEST_NAME = 120
-_MATCH_PRESET = "match_preset"
+_EARLIER_PRESET = "balanced"  # the default of version 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +214,12 @@ class Project:
         changed = mute_phrases(self.dictionaries_at(version), rows)
         return self.save_dictionaries(changed, f"Muted {_listed(rows)}", based_on=version)
 
+    def mute_short_forms(self, rows: Sequence[PhraseRow]) -> int:
+        """Let these abbreviations of a dictionary's phrases match nothing; return the version."""
+        version = self.dictionary_version()
+        changed = mute_short_forms(self.dictionaries_at(version), rows)
+        return self.save_dictionaries(changed, f"Muted {_listed(rows)}", based_on=version)
+
     def unmute_phrases(self, rows: Sequence[PhraseRow]) -> int:
         """Let these phrases match again; return the version, the same one if none was muted."""
         version = self.dictionary_version()
@@ -259,7 +266,7 @@ class Project:
         """Choose how freely phrases match."""
         if name not in MATCH_PRESETS:
             raise ValueError(f"match preset must be one of {list(MATCH_PRESETS)}, got {name!r}")
-        self.set_choice(_MATCH_PRESET, name)
+        self.set_choice(store.MATCH_PRESET, name)
 
     def labels_key(self, version: int | None = None, preset: str | None = None) -> str:
         """Return a hash of all that decides distant labels: text, dictionaries, preset.
@@ -351,8 +358,9 @@ def _listed(rows: Sequence[PhraseRow]) -> str:
 
 
 def _match_preset(db: sqlite3.Connection) -> str:
-    preset = store.choice(db, _MATCH_PRESET)
-    return preset if preset in MATCH_PRESETS else DEFAULT_MATCH_PRESET
+    preset = store.choice(db, store.MATCH_PRESET)
+    # A project of version 0.1 has no choice stored unless one was made there.
+    return preset if preset in MATCH_PRESETS else _EARLIER_PRESET
 
 
 def _sizes(folder: Path) -> Iterator[int]:

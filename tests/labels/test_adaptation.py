@@ -3,11 +3,15 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
 
 from engine.dictionaries.model import Dictionary, Phrase
+from engine.labels.adaptation import CaseDecision
 from engine.labels.distant import dictionary_entities, label
+from engine.labels.variants import added_labels
 from engine.settings import MATCH_PRESETS
 from engine.text.tokenization import make_document, make_tokenized_document
+from tests.support.labelings import DEFINING, dictionaries, texts
 
 
 def dictionary(*phrases, entity_type="T", **options):
@@ -89,6 +93,19 @@ def test_other_presets_decide_nothing():
     assert labels.adaptation is None and labels.folding == frozenset()
 
 
+@pytest.mark.parametrize(
+    ("case", "sentence"),
+    [
+        (("D", 200, 50, True), "any letter case matches, because 25 % of 200 exact matches begin"),
+        (("D", 200, 5, False), "only more capitals match, because 2 % of 200 exact matches begin"),
+        (("D", 1, 0, False), "only more capitals match, because 1 exact match is too few to tell."),
+        (("D", 0, 0, True), "0 exact matches are too few to tell, and most phrases begin in lower"),
+    ],
+)
+def test_a_decision_is_one_sentence(case, sentence):
+    assert sentence in str(CaseDecision(*case))
+
+
 # ---- abbreviations --------------------------------------------------------------------------
 
 HEART = Dictionary("heart", (Phrase("Atrial fibrillation", "Disease", "D1281"),))
@@ -144,8 +161,40 @@ def test_a_short_form_that_is_a_phrase_stays_one_match():
 def test_workers_find_the_same(monkeypatch):
     monkeypatch.setattr("engine.labels.distant._CHUNK_TOKENS", 5)
     documents = [make_document(f"d{i}", NOTE) for i in range(4)]
-    given = [dictionary("atrial fibrillation", "nothing")]
-    one, two = (label(documents, given, "adaptive", workers=n) for n in (1, 2))
+    held = [dictionary("atrial fibrillation", "nothing")]
+    one, two = (label(documents, held, "adaptive", workers=n) for n in (1, 2))
     assert one.adaptation is not None and two.adaptation is not None
     assert one.matches.equals(two.matches)
     assert one.adaptation.abbreviations == two.adaptation.abbreviations
+
+
+# ---- what is added --------------------------------------------------------------------------
+
+
+def test_added_labels_are_those_that_exact_letter_case_does_not_give():
+    documents = [make_document("one", NOTE), make_document("two", "Aspirin, Aspirin; ASPIRIN.")]
+    other = Dictionary("e", (Phrase("Aspirin", "T"),))
+    held = [dictionary("atrial fibrillation", "aspirin"), other]
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    table = added_labels(label(documents, held, "adaptive"), sentences)
+    assert list(table.itertuples(index=False, name=None)) == [
+        ("AF", "T", "atrial fibrillation", "abbreviation", 2, 1),
+        ("ASPIRIN", "T", "aspirin", "letter case", 1, 1),
+    ]
+    assert added_labels(label(documents, held, "balanced"), sentences).empty
+
+
+@given(dictionaries(DEFINING), texts(DEFINING))
+def test_added_labels_and_exact_ones_are_all_labels(held, documents):
+    held = [replace(dictionary, match=None) for dictionary in held]
+    labels = label(documents, held, "adaptive")
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    added = added_labels(labels, sentences)
+    phrases = {("".join(p.text.split()), p.entity_type) for d in held for p in d.phrases}
+    exact = sum(
+        ("".join(sentence.tokens[span.start : span.end]), span.entity_type) in phrases
+        for sentence, spans in zip(sentences, labels.spans(), strict=True)
+        for span in spans
+    )
+    assert added["matches"].sum() + exact >= len(labels.kept)
+    assert added["matches"].sum() <= len(labels.kept)

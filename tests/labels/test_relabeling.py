@@ -18,13 +18,13 @@ from tests.support.labelings import DEFINING, TYPES, assert_same, dictionaries, 
 @given(dictionaries(), texts(), st.data())
 def test_muting_some_phrases_gives_the_labels_of_the_rest(before, documents, data):
     pairs = sorted({(p.text, p.entity_type) for d in before for p in d.phrases})
-    labels = label(documents, before)
+    labels = label(documents, before, "balanced")
     chosen = st.lists(st.sampled_from(pairs), max_size=4) if pairs else st.just([])
     for _ in range(2):  # what comes out can be muted in again
         after = [mute(d, data.draw(chosen)) if data.draw(st.booleans()) else d for d in before]
         muted = labels_after_muting(labels, before, after)
         assert muted is not None
-        assert_same(muted, label(documents, after))
+        assert_same(muted, label(documents, after, "balanced"))
         before, labels = after, muted
 
 

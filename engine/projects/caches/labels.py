@@ -133,11 +133,13 @@ def _to_arrays(labels: DistantLabels) -> _Arrays:
         "matches": labels.matches.to_numpy(np.int32),
         "also": labels.also.to_numpy(np.int32),
         "shorter": labels.shorter.to_numpy(np.int32),
-        **(_adaptation_arrays(labels.adaptation) if labels.adaptation else {}),
+        **_adaptation_arrays(labels.adaptation),
     }
 
 
-def _adaptation_arrays(adaptation: Adaptation) -> _Arrays:
+def _adaptation_arrays(adaptation: Adaptation | None) -> _Arrays:
+    if adaptation is None:
+        return {"adaptation": np.frombuffer(b"null", np.uint8)}
     lists = [
         [astuple(row) for row in rows] for rows in (adaptation.cases, adaptation.abbreviations)
     ]
@@ -149,9 +151,10 @@ def _adaptation_arrays(adaptation: Adaptation) -> _Arrays:
 
 
 def _adaptation_from(arrays: _Arrays, *, phrases: int, sentences: int) -> Adaptation | None:
-    if "adaptation" not in arrays:
+    lists = json.loads(arrays["adaptation"].tobytes())
+    if lists is None:
         return None
-    cases, abbreviations = json.loads(arrays["adaptation"].tobytes())
+    cases, abbreviations = lists
     exact, defined_in = arrays["exact"], arrays["defined_in"]
     if exact.shape != (phrases,) or defined_in.ndim != 1:
         raise ValueError("the arrays do not fit together")
