@@ -8,14 +8,16 @@ column of the file. The authors' matcher is rebuilt here with its two flaws, eac
 
 With both flaws it must equal the published column. With neither, and with our rule between types,
 it must equal ours. Every token that differs is then assigned to one of the two flaws, or to neither
-("unexplained", which must be 0). Finally the labels are scored against gold.
+("unexplained", which must be 0). Finally the labels are scored against gold, as published and by
+our matcher under three presets. The file is one document here, so an abbreviation that one
+abstract defines is labeled in all of them.
 
     python -m bench.distant_labels [--data DIR]
 """
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,8 @@ from engine.scoring import SpansBySentence, evaluate
 from engine.text import make_tokenized_document, spans_from_classes, spans_from_tags
 
 SKIPPED, TWO_TYPES, UNEXPLAINED = "after a match", "two types", "unexplained"
+
+PRESETS = ("strict", "balanced", "adaptive")
 
 Match = tuple[int, int, int]  # start, end, class
 Labels = list[list[int]]  # one class per token, by sentence
@@ -169,7 +173,11 @@ def compare(setting: str, data_folder: Path) -> dict[str, object]:
     if not by_type:
         return result
     document = make_tokenized_document(setting, sentences)
-    ours = our_labels(label([document], by_type, "strict"), types)
+    made = {preset: label([document], by_type, preset) for preset in PRESETS}
+    by_preset = {preset: our_labels(labels, types) for preset, labels in made.items()}
+    ours = by_preset["strict"]
+    adaptation = made["adaptive"].adaptation
+    assert adaptation is not None
     by_class = phrases_by_class(by_type)
     with_skips = [find(tokens, by_class, skips=True) for tokens in sentences]
     without = [find(tokens, by_class, skips=False) for tokens in sentences]
@@ -189,7 +197,9 @@ def compare(setting: str, data_folder: Path) -> dict[str, object]:
         "reasons": {name: why.count(name) for name in (SKIPPED, TWO_TYPES, UNEXPLAINED)},
         "from_published": {k: differences(v, published) for k, v in versions.items()},
         "from_ours": {k: differences(v, ours) for k, v in versions.items()},
-        "our_prf": score(gold_tags, ours, types),
+        "our_prf": {k: score(gold_tags, labels, types) for k, labels in by_preset.items()},
+        "cases": [asdict(case) for case in adaptation.cases],
+        "abbreviations": len(adaptation.abbreviations),
     }
 
 
@@ -210,10 +220,20 @@ def show(rows: list[dict]) -> None:
             f"{published['only_skips']:>7,}{published['only_conflicts']:>11,}"
             f" |{row['from_ours']['neither']:>9,}"
         )
-    print(f"\nSpan P / R / F1 against gold\n{'setting':<14}{'published':>24}{'ours':>24}")
+    columns = "".join(f"{name:>24}" for name in ("published", *PRESETS))
+    print(f"\nSpan P / R / F1 against gold\n{'setting':<14}{columns}")
     for row in rows:
-        ours = _figures(row["our_prf"]) if "our_prf" in row else ""
-        print(f"{row['setting']:<14}{_figures(row['published_prf']):>24}{ours:>24}")
+        prfs = [row["published_prf"], *row.get("our_prf", {}).values()]
+        print(f"{row['setting']:<14}" + "".join(f"{_figures(prf):>24}" for prf in prfs))
+    print("\nWhat the adaptive preset decided: types that ignore letter case, with the share of")
+    print("lower-case ones among their exact matches; abbreviations that the text defines\n")
+    for row in (row for row in rows if "cases" in row):
+        cases = ", ".join(_case(**case) for case in row["cases"])
+        print(f"{row['setting']:<14}{cases}; {row['abbreviations']} abbreviations")
+
+
+def _case(entity_type: str, exact: int, lower: int, is_free: bool) -> str:
+    return f"{entity_type} {'yes' if is_free else 'no'} ({lower / max(exact, 1):.1%} of {exact:,})"
 
 
 def _figures(prf: list[float]) -> str:

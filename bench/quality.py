@@ -10,6 +10,8 @@ the method `supervised`, and `--priors true`.
                 test answers; priors as in its authors' code
   --lexicon     overrides the track's lexicon (the paper's Table 4 has none)
   --priors      overrides the track's priors
+  --match       labels of our own matcher under this preset instead of the published ones; the
+                lexicon bits of the setting's dictionary then follow the same preset
 
 Settings start from a preset, and --set changes any of them. The clean track uses "balanced", the
 default of the app. The paper track uses "paper", with the paper's gamma for each data set, at a
@@ -23,7 +25,8 @@ chosen by it.
                             [--preset quick|balanced|paper] [--pace fast|paper]
                             [--set name=value ...] [--lexicon none|dictionary|paper]
                             [--priors estimated|true|paper|authors] [--score FILE ...]
-                            [--curve-every N] [--confidence-file FILE] [--threads N] [--data DIR]
+                            [--match strict|adaptive|balanced|loose] [--curve-every N]
+                            [--confidence-file FILE] [--threads N] [--data DIR]
 
 Runs that differ only after the confidence step (gamma, epochs) can share it: the first run writes
 --confidence-file and the others read it; they refuse a file of other data or settings.
@@ -66,7 +69,7 @@ from engine.network import choose_device, predict_probabilities, set_threads
 from engine.planning import METHODS, TRAINING, Priors, true_priors
 from engine.runs import data_fingerprint
 from engine.scoring import NONE, Scores, score_confidence
-from engine.settings import ENCODERS, TRAINING_PRESETS, Settings, training_settings
+from engine.settings import ENCODERS, MATCH_PRESETS, TRAINING_PRESETS, Settings, training_settings
 from engine.text import (
     Document,
     EntitiesByDocument,
@@ -197,6 +200,27 @@ def published_labels(
     """Return the labels of the train file's third column, as if a dictionary had made them."""
     labels = np.concatenate([np.array(classes, np.int16) for classes in published])
     return replace(label([document], [], "strict"), types=types, labels=labels)
+
+
+def make_labels(
+    options: argparse.Namespace, document: Document, published: Sequence[Sequence[int]]
+) -> tuple[DistantLabels, list[str]]:
+    """Return the labels of --match, or the published ones, and notes about them."""
+    types = SETTINGS[options.setting].types
+    if not options.match:
+        return published_labels(document, published, types), []
+    phrases = dictionaries(options.setting, options.data)
+    if not phrases:
+        note = f"labels: published, {options.setting} has no dictionary for --match"
+        return published_labels(document, published, types), [note]
+    labels = label([document], phrases, options.match)
+    number = np.array([0, *(types.index(name) + 1 for name in labels.types)], np.int16)
+    note = f"labels: our matcher, {options.match}"
+    if labels.adaptation:
+        free = ", ".join(sorted(labels.folding)) or "none"
+        count = len(labels.adaptation.abbreviations)
+        note += f"; types that ignore letter case: {free}; abbreviations: {count}"
+    return replace(labels, types=types, labels=number[labels.labels]), [note]
 
 
 def choose_priors(
@@ -467,13 +491,13 @@ def history(epochs: Sequence) -> list[dict]:
 
 
 def measure_dictionary(
-    phrases: Sequence[Dictionary], files: Sequence[Gold], types: Sequence[str]
+    phrases: Sequence[Dictionary], files: Sequence[Gold], types: Sequence[str], match: str
 ) -> dict:
     """Return the scores of the dictionary's matches."""
     started = time.perf_counter()
     scores = {}
     for file in files:
-        labels = label([file.document], phrases, "strict")
+        labels = label([file.document], phrases, match)
         scores[file.name] = score_file(file, dictionary_entities(labels, [file.document]), types)
     return {"score_seconds": round(time.perf_counter() - started, 1), "scores": scores}
 
@@ -534,6 +558,7 @@ def measure(options: argparse.Namespace, cache: Path) -> dict:
         "method": options.method,
         "encoder": "none" if options.method == DICTIONARY else options.encoder,
         "threads": options.threads,
+        "match": options.match,
     }
     lexicon, notes = choose_lexicon(options)
     result |= {"lexicon": lexicon, "notes": notes}
@@ -541,17 +566,20 @@ def measure(options: argparse.Namespace, cache: Path) -> dict:
         if not setting.dictionary:
             raise InputError(f"{options.setting} has no dictionary to match with")
         phrases = dictionaries(options.setting, options.data)
-        row = {"seed": 0} | measure_dictionary(phrases, files, setting.types)
+        row = {"seed": 0} | measure_dictionary(
+            phrases, files, setting.types, options.match or "strict"
+        )
         return result | {"runs": [row]} | summaries([row])
     sentences, tags, published = load(options.setting, options.data)
     document = make_tokenized_document("train", sentences)
-    labels = published_labels(document, published, setting.types)
+    labels, about = make_labels(options, document, published)
+    notes += about
     gold = gold_classes(tags, setting.types)
     settings = settings_of(options, options.seeds[0])
     prepared = prepare(
         [document],
         read_lexicon(lexicon, options.setting, options.data),
-        match="strict",
+        match=options.match if lexicon == "dictionary" and options.match else "strict",
         settings=replace(settings, seed=PRIOR_SEED),
         labels=labels,
         priors=choose_priors(options, labels, gold),
@@ -627,6 +655,7 @@ def main() -> None:
     parser.add_argument("--set", action="extend", nargs="+", default=[], metavar="NAME=VALUE")
     parser.add_argument("--lexicon", choices=LEXICONS, help="(the track's)")
     parser.add_argument("--priors", choices=PRIOR_SOURCES, help="(the track's)")
+    parser.add_argument("--match", choices=MATCH_PRESETS, help="(the published labels)")
     parser.add_argument("--score", type=Path, nargs="+", default=[], metavar="FILE")
     parser.add_argument("--confidence-file", type=Path, help="lambda, written once and shared")
     parser.add_argument("--curve-every", type=int, default=0, metavar="N", help="epochs")

@@ -1,7 +1,7 @@
 """All settings of reading, matching and training: defaults, allowed values, presets, limits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 
@@ -69,10 +69,11 @@ MATCH_RULES = {
     "ignore_accents": _YES_OR_NO,
     "ignore_plurals": _YES_OR_NO,
     "ignore_hyphens": _YES_OR_NO,
+    "is_adaptive": _YES_OR_NO,
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MatchOptions:
     """How freely a dictionary phrase may differ from the text and still match."""
 
@@ -82,18 +83,33 @@ class MatchOptions:
     ignore_accents: bool = False  # "Sjogren" matches "Sjögren"
     ignore_plurals: bool = False  # "tumor" matches "tumors"
     ignore_hyphens: bool = False  # "beta blocker" matches "beta-blocker"
+    # Each type ignores case as freely as the text suggests; abbreviations that it defines match too
+    is_adaptive: bool = False
 
     def __post_init__(self) -> None:
         _check(self, MATCH_RULES)
+
+    def __repr__(self) -> str:
+        return f"MatchOptions({', '.join(f'{k}={v!r}' for k, v in self.record().items())})"
+
+    def record(self) -> dict[str, bool | int]:
+        """Return the options as JSON values.
+
+        An option that version 0.1 did not have is left out unless it is on: what is stored, and
+        every hash of it, stays the same.
+        """
+        values = asdict(self)
+        return values if self.is_adaptive else {k: values[k] for k in values if k != "is_adaptive"}
 
 
 MATCH_PRESETS: dict[str, MatchOptions] = {
     # The benchmark's rule: the same tokens, letter by letter.
     "strict": MatchOptions(ignore_case=False, exact_acronym_letters=0, ignore_unicode_form=False),
+    "adaptive": MatchOptions(is_adaptive=True),
     "balanced": MatchOptions(),
     "loose": MatchOptions(ignore_accents=True, ignore_plurals=True, ignore_hyphens=True),
 }
-DEFAULT_MATCH_PRESET = "balanced"
+DEFAULT_MATCH_PRESET = "adaptive"
 
 
 READ_RULES = {

@@ -6,6 +6,7 @@ from dataclasses import asdict, fields, replace
 import pytest
 
 from engine.settings import (
+    MATCH_PRESETS,
     MATCH_RULES,
     READ_RULES,
     SETTING_RULES,
@@ -33,6 +34,24 @@ def test_every_setting_has_a_rule_of_its_kind(kind):
         rule = RULES[kind][name]
         assert rule.allows(value)
         assert rule.is_optional if value is None else rule.kind is type(value)
+
+
+@pytest.mark.parametrize("options", MATCH_PRESETS.values())
+def test_match_options_come_back_from_their_record(options):
+    assert MatchOptions(**json.loads(json.dumps(options.record()))) == options
+
+
+def test_match_options_that_earlier_versions_had_are_stored_and_hashed_as_they_were():
+    record = {
+        "ignore_case": True, "exact_acronym_letters": 4, "ignore_unicode_form": True,
+        "ignore_accents": False, "ignore_plurals": False, "ignore_hyphens": False,
+    }  # fmt: skip
+    assert MATCH_PRESETS["balanced"].record() == record
+    assert repr(MATCH_PRESETS["balanced"]) == (
+        "MatchOptions(ignore_case=True, exact_acronym_letters=4, ignore_unicode_form=True, "
+        "ignore_accents=False, ignore_plurals=False, ignore_hyphens=False)"
+    )
+    assert "is_adaptive=True" in repr(MATCH_PRESETS["adaptive"])
 
 
 @pytest.mark.parametrize(("kind", "name", "rule"), ALL_RULES)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.formats import FORMATS
 from engine.settings import (
     BASELINES,
+    DEFAULT_MATCH_PRESET,
     DEFAULT_TRAINING_PRESET,
     ENCODERS,
     MATCH_PRESETS,
@@ -52,12 +53,18 @@ def add_labeling(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--match",
         choices=list(MATCH_PRESETS),
-        help="how freely phrases match: strict = exactly the same tokens; balanced = any case, but "
-        "short acronyms as written; loose = also accents, plurals, hyphens (default: balanced)",
+        help="how freely phrases match: strict = exactly the same tokens; adaptive = any case only "
+        "in types that the text writes in lower case, and abbreviations that it defines; balanced "
+        "= any case, but short acronyms as written; loose = also accents, plurals, hyphens "
+        f"(default: {DEFAULT_MATCH_PRESET})",
     )
     add_type(parser)
     parser.add_argument(
-        "--mute", nargs="+", default=[], metavar="PHRASE", help="phrases that must not match"
+        "--mute",
+        nargs="+",
+        default=[],
+        metavar="PHRASE",
+        help="phrases and abbreviations that must not match",
     )
     parser.add_argument("--gold", metavar="FILE", help="human labels, to score against")
     parser.add_argument(

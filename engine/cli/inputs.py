@@ -4,12 +4,20 @@ import argparse
 from collections.abc import Mapping
 
 from engine.cli.terminal import note_all, read_files, read_options
-from engine.dictionaries import Dictionary, find_phrases, mute_phrases, read_dictionaries
+from engine.dictionaries import (
+    Dictionary,
+    PhraseRow,
+    find_phrases,
+    mute_phrases,
+    mute_short_forms,
+    read_dictionaries,
+)
 from engine.files import read_source
 from engine.formats import align, gold_of
+from engine.labels import is_short_form
 from engine.projects import SAMPLE_ID, Project, open_project, sample_project
-from engine.settings import DEFAULT_MATCH_PRESET
-from engine.text import Corpus, Entity, InputError
+from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS
+from engine.text import Corpus, Entity, InputError, words
 
 
 def named_project(id: str) -> Project:
@@ -68,10 +76,13 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
     dictionaries = read_dictionaries(files, read_options(options), options.type)
     muted = find_phrases(dictionaries, ((phrase, None) for phrase in options.mute))
     known = {row.text.casefold() for row in muted}
-    for phrase in options.mute:
-        if phrase.casefold() not in known:
+    unknown = [phrase for phrase in options.mute if phrase.casefold() not in known]
+    finds_short_forms = MATCH_PRESETS[match_preset(options)].is_adaptive
+    for phrase in unknown:
+        if not finds_short_forms or not is_short_form(words(phrase)):
             raise InputError(f'--mute: "{phrase}" is in none of the dictionaries')
-    dictionaries = mute_phrases(dictionaries, muted)
+    short_forms = [PhraseRow(d.name, p, t) for d in dictionaries for p in unknown for t in d.types]
+    dictionaries = mute_short_forms(mute_phrases(dictionaries, muted), short_forms)
     for dictionary in dictionaries:
         note_all(f"{dictionary.name}: {note}" for note in dictionary.notes)
     return dictionaries

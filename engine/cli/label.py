@@ -6,7 +6,13 @@ from dataclasses import replace
 
 from engine.cli import console
 from engine.cli.inputs import match_preset, read_given_dictionaries, read_gold, read_texts
-from engine.cli.label_tables import say_conflicts, say_coverage, say_missing, say_precision
+from engine.cli.label_tables import (
+    say_adaptation,
+    say_conflicts,
+    say_coverage,
+    say_missing,
+    say_precision,
+)
 from engine.cli.sample import check_verdicts, read_checked, write_sample
 from engine.cli.terminal import write_file
 from engine.formats import writable_format
@@ -39,6 +45,7 @@ def label_command(options: argparse.Namespace) -> None:
     if checked:
         check_verdicts(options.checked, checked, kept_matches(labels, sentences))
     say_coverage(labels, figures)
+    say_adaptation(labels, sentences)
     say_conflicts(labels, sentences)
     say_precision(labels, corpus.documents, sentences, gold, checked)
     say_missing(labels, sentences)
@@ -50,7 +57,7 @@ def label_command(options: argparse.Namespace) -> None:
 
 
 def _nothing_matches(figures: Coverage, preset: str) -> str:
-    freer = {"strict": "balanced", "balanced": "loose"}.get(preset)
+    freer = {"strict": "adaptive", "adaptive": "balanced", "balanced": "loose"}.get(preset)
     advice = f"Try --match {freer}, or check" if freer else "Check"
     return (
         f"no dictionary matches anything in this text (0 of {figures.phrases:,} phrases in "

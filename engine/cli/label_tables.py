@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
+import pandas as pd
+
 from engine.cli import console
 from engine.cli.score import say_evaluation
 from engine.cli.terminal import MOST_ROWS, heading, note_all, say, say_more
 from engine.labels import (
     Coverage,
     DistantLabels,
+    added_labels,
     conflicts,
     coverage_by_dictionary,
     coverage_by_type,
@@ -55,6 +58,30 @@ def say_coverage(labels: DistantLabels, figures: Coverage) -> None:
                 "Try a freer --match, or check the language"
             ]
         )
+
+
+def say_adaptation(labels: DistantLabels, sentences: Sequence[Sentence]) -> None:
+    """Print what the text decided about matching, and the labels that come of it."""
+    adaptation = labels.adaptation
+    if adaptation is None:
+        return
+    heading("Matching, as the text decides")
+    for case in adaptation.cases:
+        say(str(case))
+    added = added_labels(labels, sentences)
+    total = int(added["matches"].sum())
+    say(f"This adds {total:,} {'label' if total == 1 else 'labels'} to those in exact letter case.")
+    if not added.empty:
+        columns = {"text": "text", "entity_type": "type", "phrase": "phrase", "reason": "reason"}
+        say("\n" + console.table(added.head(MOST_ROWS), columns | {"matches": "matches"}))
+        say_more(len(added))
+    used = [a for a in adaptation.abbreviations if not a.is_muted]
+    if used:
+        heading(f"Abbreviations ({len(used):,}; remove them with --mute)")
+        columns = {"short": "short", "long": "long", "entity_type": "type"}
+        columns |= {"document": "document", "matches": "matches"}
+        say(console.table(pd.DataFrame(used[:MOST_ROWS]), columns))
+        say_more(len(used))
 
 
 def say_conflicts(labels: DistantLabels, sentences: Sequence[Sentence]) -> None:

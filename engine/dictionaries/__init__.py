@@ -17,12 +17,21 @@ from engine.dictionaries.editing import (
     join,
     list_phrases,
     mute_phrases,
+    mute_short_forms,
     relabel_phrases,
     retype,
     unmute_phrases,
     with_own_names,
 )
-from engine.dictionaries.folding import fold, is_acronym
+from engine.dictionaries.folding import (
+    EXACT,
+    MORE_CAPITALS,
+    OTHER_CASE,
+    begins_lower,
+    fold,
+    is_acronym,
+    spelling,
+)
 from engine.dictionaries.model import (
     Dictionary,
     Phrase,
@@ -34,12 +43,16 @@ from engine.dictionaries.model import (
 from engine.dictionaries.reading import read_dictionaries, read_dictionary
 
 __all__ = [
+    "EXACT",
+    "MORE_CAPITALS",
+    "OTHER_CASE",
     "Dictionary",
     "Phrase",
     "PhraseRow",
     "active_phrases",
     "active_types",
     "audit_dictionaries",
+    "begins_lower",
     "clean_type",
     "find_phrases",
     "fingerprint",
@@ -51,11 +64,13 @@ __all__ = [
     "join",
     "list_phrases",
     "mute_phrases",
+    "mute_short_forms",
     "phrase_flags",
     "read_dictionaries",
     "read_dictionary",
     "relabel_phrases",
     "retype",
+    "spelling",
     "unmute_phrases",
     "with_own_names",
 ]

@@ -72,6 +72,19 @@ def mute_phrases(dictionaries: Sequence[Dictionary], rows: Iterable[PhraseRow]) 
     return [mute(d, pairs[d.name]) if d.name in pairs else d for d in dictionaries]
 
 
+def mute_short_forms(
+    dictionaries: Sequence[Dictionary], rows: Iterable[PhraseRow]
+) -> list[Dictionary]:
+    """Return the dictionaries with these abbreviations of their phrases matching nothing.
+
+    A short form is muted like a phrase, though the dictionary does not hold it.
+    """
+    pairs = _pairs_by_dictionary(rows)
+    return [
+        replace(d, muted=d.muted | pairs[d.name]) if d.name in pairs else d for d in dictionaries
+    ]
+
+
 def unmute_phrases(
     dictionaries: Sequence[Dictionary], rows: Iterable[PhraseRow]
 ) -> list[Dictionary]:

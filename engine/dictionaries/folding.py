@@ -57,6 +57,33 @@ def singular(token: str) -> str:
     return token[:-1]
 
 
+EXACT, MORE_CAPITALS, OTHER_CASE = range(3)  # how the text spells a phrase
+
+
+def spelling(phrase: str, text: str) -> int:
+    """Return how the text spells a phrase; they differ in letter case at most.
+
+    >>> [spelling("Sri Lanka", text) for text in ("Sri Lanka", "SRI Lanka", "sri LANKA")]
+    [0, 1, 2]
+    """
+    if phrase == text:
+        return EXACT
+    if len(phrase) != len(text):  # "ß" and "SS", or a plural that is cut in lower case only
+        is_raised = text.isupper()
+    else:
+        is_raised = all(b.isupper() for a, b in zip(phrase, text, strict=True) if a.isupper())
+    return MORE_CAPITALS if is_raised else OTHER_CASE
+
+
+def begins_lower(text: str) -> bool | None:
+    """Return whether the first letter is lower case; None without upper and lower case.
+
+    >>> [begins_lower(text) for text in ("5-fluorouracil", "Paris", "東京")]
+    [True, False, None]
+    """
+    return next((c.islower() for c in text if c.islower() or c.isupper()), None)
+
+
 def is_acronym(phrase: str, longest: int) -> bool:
     """Return whether `phrase` is all capitals with at most `longest` letters.
 

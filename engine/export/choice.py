@@ -87,8 +87,12 @@ class EntitySets:
 
     def known(self) -> KnownPhrases:
         """Return the phrases that the dictionaries hold."""
-        project = self.project
-        return known_phrases(project.dictionaries(), MATCH_PRESETS[project.match_preset()])
+        project, dictionaries = self.project, self.project.dictionaries()
+        options = MATCH_PRESETS[project.match_preset()]
+        folding: frozenset[str] = frozenset()
+        if any((dictionary.match or options).is_adaptive for dictionary in dictionaries):
+            folding = labels_of(project, documents=lambda: self.corpus.documents).folding
+        return known_phrases(dictionaries, options, folding)
 
 
 # ---- what a project offers ------------------------------------------------------------------

@@ -2,7 +2,10 @@
 
 matching       every occurrence of a phrase in a sentence
 resolution     which of them count, and why the others do not
+abbreviations  short forms that a sentence defines, "atrial fibrillation (AF)"
+adaptation     letter case per type and abbreviations, as the text decides
 distant        one class per token, and every match behind it
+variants       labels that only letter case or abbreviations gave
 relabeling     the labels after a phrase was muted, without matching again
 corrections    the labels after a person's decisions
 coverage       how much of the text is labeled
@@ -11,6 +14,8 @@ phrase_tables  how often each phrase matches
 candidates     frequent names that nothing matches
 """
 
+from engine.labels.abbreviations import is_short_form
+from engine.labels.adaptation import Abbreviation, Adaptation, CaseDecision
 from engine.labels.candidates import looks_like_a_name, missing_candidates
 from engine.labels.changes import Changes, change_examples, label_changes
 from engine.labels.corrections import correct_labels
@@ -38,19 +43,26 @@ from engine.labels.matching import Matcher
 from engine.labels.phrase_tables import dictionary_table, length_table, phrase_table, rank_table
 from engine.labels.relabeling import labels_after_muting
 from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Resolver
+from engine.labels.variants import ABBREVIATION, LETTER_CASE, added_labels
 
 __all__ = [
+    "ABBREVIATION",
     "ALSO_COLUMNS",
     "KEPT",
+    "LETTER_CASE",
     "MATCH_COLUMNS",
     "OUTCOMES",
     "SAME_TYPE",
     "SHORTER_COLUMNS",
+    "Abbreviation",
+    "Adaptation",
+    "CaseDecision",
     "Changes",
     "Coverage",
     "DistantLabels",
     "Matcher",
     "Resolver",
+    "added_labels",
     "change_examples",
     "conflicts",
     "correct_labels",
@@ -59,6 +71,7 @@ __all__ = [
     "coverage_by_type",
     "dictionary_entities",
     "dictionary_table",
+    "is_short_form",
     "label",
     "label_changes",
     "labels_after_muting",

@@ -5,12 +5,15 @@ import multiprocessing
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import Dictionary
+from engine.dictionaries import OTHER_CASE, Dictionary
+from engine.labels.adaptation import Adaptation, count_exact, decide_case, find_abbreviations
 from engine.labels.matching import Matcher
 from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Match, Resolver
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
@@ -19,6 +22,7 @@ from engine.text import Document, Entity, InputError, Sentence, Span
 MATCH_COLUMNS = ("sentence", "start", "end", "type", "phrase", "outcome", "winner")
 ALSO_COLUMNS = ("match", "phrase")
 SHORTER_COLUMNS = ("sentence", "start", "end", "phrase")
+_PLACE_COLUMNS = ("sentence", "start", "end", "phrase", "spelling")
 _CHUNK_TOKENS = 200_000
 
 
@@ -38,6 +42,12 @@ class DistantLabels:
     # begins at the same token. Together with the matches, every occurrence of a phrase.
     shorter: pd.DataFrame
     dictionaries: tuple[str, ...] = ()  # all names, also of dictionaries without an active phrase
+    adaptation: Adaptation | None = None  # what the text decided; None if no option is adaptive
+
+    @property
+    def folding(self) -> frozenset[str]:
+        """The types whose adaptive phrases ignore letter case."""
+        return self.adaptation.folding if self.adaptation else frozenset()
 
     @property
     def kept(self) -> pd.DataFrame:
@@ -84,29 +94,65 @@ def label(
     default = match_options(options)
     # Phrase ids follow the dictionaries, so they are the same in every matcher.
     resolvers = {
-        given: Resolver(Matcher(dictionaries, default, tokens_given=given), dictionaries)
+        given: Resolver(
+            Matcher(dictionaries, default, tokens_given=given, folding=None), dictionaries
+        )
         for given in sorted({document.tokens_given for document in documents}) or [False]
     }
+    resolver = next(iter(resolvers.values()))
     tokens = [(s.tokens, d.tokens_given) for d in documents for s in d.sentences]
     bounds = np.zeros(len(tokens) + 1, dtype=np.int64)
     np.cumsum([len(sentence) for sentence, _ in tokens], out=bounds[1:])
     chunks = _chunks(bounds)
+    is_adaptive = any((d.match or default).is_adaptive for d in dictionaries if d.is_enabled)
+    work = partial(_find_in_chunk if is_adaptive else _match_chunk, resolvers, tokens)
     parts = []
-    for part, (first, last) in zip(_run(resolvers, tokens, chunks, workers), chunks, strict=True):
+    for part, (first, last) in zip(_run(work, chunks, workers), chunks, strict=True):
         parts.append(part)
         if on_progress:
             on_progress(last - first)
+    phrases, adaptation = resolver.rules.phrase_table(), None
+    if is_adaptive:
+        rows, adaptation = _adapted(parts, documents, dictionaries, resolver, phrases)
+        parts = [make_rows(resolver.rules.settle_rows(rows))]
     matches, also, shorter = join_rows(parts)
     return DistantLabels(
-        types=next(iter(resolvers.values())).types,
+        types=resolver.rules.types,
         labels=paint(matches, bounds),
         bounds=bounds,
         matches=matches,
         also=also,
-        phrases=next(iter(resolvers.values())).phrase_table(),
+        phrases=phrases,
         shorter=shorter,
         dictionaries=tuple(dictionary.name for dictionary in dictionaries),
+        adaptation=adaptation,
     )
+
+
+def _adapted(
+    parts: Sequence["array[int]"],
+    documents: Sequence[Document],
+    dictionaries: Sequence[Dictionary],
+    resolver: Resolver,
+    phrases: pd.DataFrame,
+) -> tuple[npt.NDArray[np.int32], Adaptation]:
+    """Return the places of phrases that the text lets match, and what it decided.
+
+    `parts` are the rows of `_find_in_chunk`: every place of a phrase in whatever letter case.
+    """
+    matcher, count = resolver.matcher, len(phrases)
+    found = np.concatenate(
+        [_table((), _PLACE_COLUMNS), *(_table(p, _PLACE_COLUMNS) for p in parts)]
+    )
+    is_adaptive = np.fromiter(map(matcher.is_adaptive, range(count)), bool, count)
+    exact = count_exact(found, is_adaptive)
+    cases = decide_case(phrases, exact)
+    folding = {case.entity_type for case in cases if case.is_free}
+    is_free = ~is_adaptive | phrases["entity_type"].isin(folding).to_numpy(bool)
+    rows = found[(found[:, 4] != OTHER_CASE) | is_free[found[:, 3]], :4]
+    defined = find_abbreviations(documents, dictionaries, matcher, resolver.rules, rows)
+    adaptation = Adaptation(cases, defined.listed, exact, defined.defined_in)
+    return np.concatenate([rows, defined.rows]), adaptation
 
 
 def dictionary_entities(
@@ -184,10 +230,11 @@ def _sources(labels: DistantLabels) -> list[str]:
 
 _Resolvers = Mapping[bool, Resolver]
 _Tokens = Sequence[tuple[tuple[str, ...], bool]]
+_Chunk = tuple[int, int]  # first and last sentence
 # Rows of matches, of (match, further phrase) and of shorter phrases, each concatenated.
 Rows = tuple["array[int]", "array[int]", "array[int]"]
 # What forked workers inherit: sending it through a pipe would take longer than the matching.
-_inherited: tuple[_Resolvers, _Tokens] | None = None
+_inherited: Callable[[_Chunk], Any] | None = None
 
 
 def _chunks(bounds: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -199,32 +246,43 @@ def _chunks(bounds: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
     return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
 
 
-def _run(
-    resolvers: _Resolvers, tokens: _Tokens, chunks: list[tuple[int, int]], workers: int
-) -> Iterator[Rows]:
+def _run(work: Callable[[_Chunk], Any], chunks: list[_Chunk], workers: int) -> Iterator[Any]:
+    """Yield the result of each chunk, in order."""
     can_fork = "fork" in multiprocessing.get_all_start_methods()
     if workers < 2 or len(chunks) < 2 or not can_fork:
-        yield from (_match_chunk(resolvers, tokens, chunk) for chunk in chunks)
+        yield from map(work, chunks)
         return
     global _inherited
-    _inherited = (resolvers, tokens)
+    _inherited = work
     gc.freeze()  # otherwise the first collection in a worker copies every page of the index
     try:
         with multiprocessing.get_context("fork").Pool(min(workers, len(chunks))) as pool:
-            yield from pool.imap(_match_inherited_chunk, chunks)
+            yield from pool.imap(_do_inherited, chunks)
     finally:
         gc.unfreeze()
         _inherited = None
 
 
-def _match_inherited_chunk(chunk: tuple[int, int]) -> Rows:
+def _do_inherited(chunk: _Chunk) -> Any:
     assert _inherited is not None
-    return _match_chunk(*_inherited, chunk)
+    return _inherited(chunk)
 
 
-def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: tuple[int, int]) -> Rows:
+def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: _Chunk) -> Rows:
     numbered = zip(range(*chunk), tokens[slice(*chunk)], strict=True)
     return make_rows((i, resolvers[given].matches(words)) for i, (words, given) in numbered)
+
+
+def _find_in_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: _Chunk) -> "array[int]":
+    """Return the sentence, start, end, phrase and spelling of every place of a phrase."""
+    rows: list[int] = []
+    for i, (words, given) in zip(range(*chunk), tokens[slice(*chunk)], strict=True):
+        matcher = resolvers[given].matcher
+        for start, end, phrase_ids in matcher.scan(words):
+            surface = words[start:end]
+            for phrase_id in phrase_ids:
+                rows += (i, start, end, phrase_id, matcher.spelling(phrase_id, surface))
+    return array("i", rows)
 
 
 # ---- matches as rows ------------------------------------------------------------------------

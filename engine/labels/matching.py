@@ -8,14 +8,23 @@ begins a phrase, because `extract_keywords` reports only the leftmost longest ph
 overlapping ones, which other types may need, would take a second walk.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from flashtext import KeywordProcessor
 
-from engine.dictionaries import Dictionary, Phrase, active_phrases, fold, is_acronym
+from engine.dictionaries import (
+    EXACT,
+    OTHER_CASE,
+    Dictionary,
+    Phrase,
+    active_phrases,
+    fold,
+    is_acronym,
+    spelling,
+)
 from engine.settings import MATCH_PRESETS, MatchOptions
 from engine.text import InputError, words
 
@@ -120,8 +129,7 @@ class PhraseIndex:
         )
 
     def _with_case(self, tokens: Sequence[str]) -> tuple[str, ...]:
-        folded = (fold(token, self._exact_options) for token in tokens)
-        return tuple(token for token in folded if token)
+        return folded_tokens(tokens, self._exact_options)
 
     def _make_code(self, folded: str) -> str:
         code = self._vocabulary.get(folded)
@@ -141,17 +149,36 @@ class Matcher:
     """Finds the phrases of several dictionaries in sentences."""
 
     def __init__(
-        self, dictionaries: Sequence[Dictionary], default: MatchOptions, *, tokens_given: bool
+        self,
+        dictionaries: Sequence[Dictionary],
+        default: MatchOptions,
+        *,
+        tokens_given: bool,
+        folding: Collection[str] | None = (),
     ) -> None:
+        """Index the phrases.
+
+        `folding` names the types whose adaptive phrases ignore letter case. Those of other types
+        match only in their own case or with more capitals: "Japan" matches "JAPAN", never "japan".
+        With None, before that is decided, all of them ignore case.
+        """
         self.phrases: list[Phrase] = []  # by phrase id
         self.dictionary_of: list[int] = []  # phrase id -> index into `dictionaries`
+        self._options = [dictionary.match or default for dictionary in dictionaries]
+        self._tokens_given = tokens_given
+        self._careful: set[int] = set()  # ids of phrases that match with more capitals only
+        self._spellings: dict[tuple[int, tuple[str, ...]], int] = {}
         self._indexes: dict[MatchOptions, PhraseIndex] = {}
-        for number, dictionary in enumerate(dictionaries):
-            options = dictionary.match or default
+        for number, (dictionary, options) in enumerate(
+            zip(dictionaries, self._options, strict=True)
+        ):
             index = self._indexes.setdefault(options, PhraseIndex(options))
+            is_decided = options.is_adaptive and folding is not None
             for phrase in active_phrases(dictionary):
                 for tokens in phrase_tokens(phrase.text, options, tokens_given=tokens_given):
                     index.add(phrase, len(self.phrases), tokens)
+                if is_decided and phrase.entity_type not in folding:  # type: ignore[operator]
+                    self._careful.add(len(self.phrases))
                 self.phrases.append(phrase)
                 self.dictionary_of.append(number)
 
@@ -162,9 +189,54 @@ class Matcher:
 
     def scan(self, tokens: Sequence[str]) -> list[Occurrence]:
         """Return every occurrence of a phrase of any dictionary in `tokens`."""
-        if len(self._indexes) == 1:
-            return next(iter(self._indexes.values())).scan(tokens)
-        return [place for index in self._indexes.values() for place in index.scan(tokens)]
+        places = [place for index in self._indexes.values() for place in index.scan(tokens)]
+        if self._careful and places:
+            allowed = (
+                (k, stop, self._allowed(ids, tuple(tokens[k:stop]))) for k, stop, ids in places
+            )
+            return [place for place in allowed if place[2]]
+        return places
+
+    def is_adaptive(self, phrase_id: int) -> bool:
+        """Return whether the text decides on the letter case of a phrase."""
+        return self._options[self.dictionary_of[phrase_id]].is_adaptive
+
+    def spelling(self, phrase_id: int, surface: tuple[str, ...]) -> int:
+        """Return how these tokens, at which the phrase was found, spell it; see `spelling`.
+
+        Other than in adaptive dictionaries, any spelling that matches counts as exact.
+        """
+        known = self._spellings.get((phrase_id, surface))
+        if known is None:
+            known = self._spellings[phrase_id, surface] = self._spelling(phrase_id, surface)
+        return known
+
+    def _spelling(self, phrase_id: int, surface: tuple[str, ...]) -> int:
+        options = self._options[self.dictionary_of[phrase_id]]
+        if not options.is_adaptive:
+            return EXACT
+        text, found = self.phrases[phrase_id].text, " ".join(surface)
+        if text.lower() == found.lower():  # the usual case
+            return spelling(text, found)
+        with_case = replace(options, ignore_case=False)
+        forms = phrase_tokens(text, options, tokens_given=self._tokens_given)
+        found = "".join(folded_tokens(surface, with_case))
+        return min(spelling("".join(folded_tokens(form, with_case)), found) for form in forms)
+
+    def _allowed(self, phrase_ids: tuple[int, ...], surface: tuple[str, ...]) -> tuple[int, ...]:
+        if self._careful.isdisjoint(phrase_ids):
+            return phrase_ids
+        return tuple(
+            i
+            for i in phrase_ids
+            if i not in self._careful or self.spelling(i, surface) != OTHER_CASE
+        )
+
+
+def folded_tokens(tokens: Iterable[str], options: MatchOptions) -> tuple[str, ...]:
+    """Return the tokens as they are compared, without those that are ignored."""
+    folded = (fold(token, options) for token in tokens)
+    return tuple(token for token in folded if token)
 
 
 def phrase_tokens(

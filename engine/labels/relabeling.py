@@ -4,18 +4,17 @@ Only sentences with a muted phrase are resolved again, from the phrases that are
 others keep their matches. The result is the same as labeling everything again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from engine.dictionaries import Dictionary, active_phrases
+from engine.labels.adaptation import Adaptation, decide_case
 from engine.labels.distant import DistantLabels, join_rows, make_rows, paint
-from engine.labels.matching import Occurrence
-from engine.labels.resolution import Match, Rules
+from engine.labels.resolution import Rules
 
 _Flags = npt.NDArray[np.bool_]
 _Numbers = npt.NDArray[np.int32]
@@ -27,7 +26,8 @@ def labels_after_muting(
 ) -> DistantLabels | None:
     """Return the labels of `after`, given those of `before` under the same matching options.
 
-    None if the dictionaries differ by more than muted phrases: then everything must be matched.
+    None if the dictionaries differ by more than muted phrases, or if the text might now decide
+    otherwise about letter case or abbreviations: then everything must be matched.
     """
     if not _differ_by_muting(before, after):
         return None
@@ -38,9 +38,16 @@ def labels_after_muting(
     rows = _occurrences(*old)
     is_touched = np.zeros(len(labels.bounds) - 1, bool)
     is_touched[rows[is_gone[rows[:, 3]], 0]] = True
+    phrases = labels.phrases[~is_gone].reset_index(drop=True)
+    adaptation = labels.adaptation
+    if adaptation is not None:
+        muted = frozenset().union(*(dictionary.muted for dictionary in after))
+        adaptation = _adapted(adaptation, phrases, is_gone, is_touched, muted)
+        if adaptation is None:
+            return None
     left = rows[is_touched[rows[:, 0]] & ~is_gone[rows[:, 3]]]
     left[:, 3] = number[left[:, 3]]
-    new = join_rows([make_rows(_settled(left, rules))])
+    new = join_rows([make_rows(rules.settle_rows(left))])
     # If a type has no phrase left, no untouched sentence has a match of it.
     types = np.array([0, *(_place(name, rules.types) for name in labels.types)], np.int32)
     tables = _merged(old, is_touched, number, types, new)
@@ -53,9 +60,34 @@ def labels_after_muting(
         labels=paint(matches, labels.bounds),
         matches=matches,
         also=also,
-        phrases=labels.phrases[~is_gone].reset_index(drop=True),
+        phrases=phrases,
         shorter=shorter,
+        adaptation=adaptation,
     )
+
+
+def _adapted(
+    before: Adaptation,
+    phrases: pd.DataFrame,
+    is_gone: _Flags,
+    is_touched: _Flags,
+    muted: Collection[tuple[str, str]],
+) -> Adaptation | None:
+    """Return what the text decides about the phrases that are left; None if matches may change.
+
+    An abbreviation depends on the matches of the sentence that defines it.
+    """
+    exact = before.exact[~is_gone]
+    after = replace(before, exact=exact, cases=decide_case(phrases, exact))
+    left = {case.entity_type for case in after.cases}
+    is_same = (
+        before.folding & left == after.folding
+        and not is_touched[before.defined_in].any()
+        and not any(
+            (a.short, a.entity_type) in muted for a in before.abbreviations if not a.is_muted
+        )
+    )
+    return after if is_same else None
 
 
 def _place(name: str, types: Sequence[str]) -> int:
@@ -112,17 +144,6 @@ def _occurrences(matches: _Numbers, also: _Numbers, shorter: _Numbers) -> _Numbe
             shorter,
         ]
     )
-
-
-def _settled(left: _Numbers, rules: Rules) -> Iterator[tuple[int, list[Match]]]:
-    """Yield the matches of each sentence, from the occurrences that are left in it."""
-    rows = left[np.lexsort(left.T[::-1])].tolist()
-    for sentence, in_sentence in groupby(rows, key=lambda row: row[0]):
-        places: list[Occurrence] = [
-            (start, end, tuple(row[3] for row in same))
-            for (start, end), same in groupby(in_sentence, key=lambda row: (row[1], row[2]))
-        ]
-        yield sentence, rules.settle(places)
 
 
 # ---- both together --------------------------------------------------------------------------

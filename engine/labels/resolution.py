@@ -10,10 +10,11 @@ The result does not depend on the order of dictionaries and phrases:
 3. A match that loses is recorded with the reason and its winner. Nothing takes its place.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from engine.dictionaries import Dictionary, Phrase
@@ -49,23 +50,15 @@ class Resolver:
     """Finds phrases in sentences and decides which of them count as labels."""
 
     def __init__(self, matcher: Matcher, dictionaries: Sequence[Dictionary]) -> None:
-        self._matcher = matcher
-        self._rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        return self._rules.types
+        self.matcher = matcher
+        self.rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
 
     def matches(self, tokens: Sequence[str]) -> list[Match]:
         """Return the matches of one sentence, kept and lost, by start and type."""
-        places = self._matcher.scan(tokens)
-        if self._matcher.finds_out_of_order:
+        places = self.matcher.scan(tokens)
+        if self.matcher.finds_out_of_order:
             places.sort()
-        return self._rules.settle(places)
-
-    def phrase_table(self) -> pd.DataFrame:
-        """Return every phrase by its id: text, entity type, canonical id, dictionary."""
-        return self._rules.phrase_table()
+        return self.rules.settle(places)
 
 
 class Rules:
@@ -94,6 +87,22 @@ class Rules:
             _settle_within_types(matches)
             _settle_between_types(matches)
         return matches
+
+    def settle_rows(self, rows: npt.NDArray[np.int32]) -> Iterator[tuple[int, list[Match]]]:
+        """Yield the matches by sentence; rows are sentence, start, end and phrase of a place."""
+        places: list[Occurrence] = []
+        sentence = -1
+        for number, start, end, phrase_id in rows[np.lexsort(rows.T[::-1])].tolist():
+            if number != sentence:
+                if places:
+                    yield sentence, self.settle(places)
+                sentence, places = number, []
+            if places and places[-1][:2] == (start, end):
+                places[-1] = (start, end, (*places[-1][2], phrase_id))
+            else:
+                places.append((start, end, (phrase_id,)))
+        if places:
+            yield sentence, self.settle(places)
 
     def phrase_table(self) -> pd.DataFrame:
         """Return every phrase by its id: text, entity type, canonical id, dictionary."""

@@ -44,7 +44,8 @@ def make_training_data(
     What a person accepted or rejected overrides the dictionaries.
     """
     are_given = {document.tokens_given for document in documents} == {True}
-    lexicon = Lexicon(tuple(dictionaries), match_options(preset), labels.types, are_given)
+    options, folding = match_options(preset), labels.folding
+    lexicon = Lexicon(tuple(dictionaries), options, labels.types, are_given, folding)
     sentences = tokens_of(documents)
     if not accepted and not rejected:
         return TrainingData(sentences, labels.labels, labels.types, lexicon)

@@ -1,6 +1,6 @@
 """Build the inputs of a tagger: word vectors, characters, casing, lexicon bits and context."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,20 +25,22 @@ class Lexicon:
     options: MatchOptions
     types: tuple[str, ...]
     tokens_given: bool
+    folding: frozenset[str] = frozenset()  # what the adaptive options decided: see `Matcher`
 
 
 def lexicon_record(lexicon: Lexicon | None) -> dict[str, Any] | None:
     """Return a lexicon as JSON values, without dictionaries that are switched off."""
     if lexicon is None:
         return None
-    return {
-        "options": asdict(lexicon.options),
+    decided = {"folding": sorted(lexicon.folding)} if lexicon.folding else {}
+    return decided | {
+        "options": lexicon.options.record(),
         "types": list(lexicon.types),
         "tokens_given": lexicon.tokens_given,
         "dictionaries": [
             {
                 "name": dictionary.name,
-                "match": asdict(dictionary.match) if dictionary.match else None,
+                "match": dictionary.match.record() if dictionary.match else None,
                 "phrases": [[phrase.text, phrase.entity_type] for phrase in dictionary.phrases],
                 "muted": sorted(dictionary.muted),
             }
@@ -66,6 +68,7 @@ def lexicon_from(record: dict[str, Any] | None) -> Lexicon | None:
         MatchOptions(**record["options"]),
         tuple(record["types"]),
         record["tokens_given"],
+        frozenset(record.get("folding", ())),
     )
 
 
@@ -127,4 +130,5 @@ def _lexicon_extras(
         types=lexicon.types,
         window=settings.lexicon_window,
         tokens_given=lexicon.tokens_given,
+        folding=lexicon.folding,
     )

@@ -1,7 +1,7 @@
 """Turn dictionary phrases into bits per token: the types and lengths of phrases it is part of."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ def lexicon_bits(
     types: Sequence[str],
     window: int = 4,
     tokens_given: bool = True,
+    folding: Collection[str] = (),
 ) -> NDArray[np.bool_]:
     """Return (tokens, bits) for the tokens of all sentences; `bit_names` names the columns.
 
@@ -26,10 +27,11 @@ def lexicon_bits(
     in the paper. There are no bits for the position in the phrase: each would be set too rarely to
     be learned from few labels, and the LSTM can see the position itself. Nested and overlapping
     phrases all count. Phrases of more than `window` tokens, or of a type that is not in `types`, do
-    not.
+    not, nor do abbreviations that a text defines. `folding` is what the text of the training
+    decided about letter case (see `Matcher`): it holds for every text.
     """
     _check(types, window)
-    matcher = Matcher(dictionaries, options, tokens_given=tokens_given)
+    matcher = Matcher(dictionaries, options, tokens_given=tokens_given, folding=folding)
     starts, lengths, numbers = _phrase_ranges(sentences, matcher, types, window)
     bits = np.zeros((sum(map(len, sentences)), len(types) * window), dtype=np.bool_)
     columns = numbers * window + lengths - 1

@@ -21,6 +21,7 @@ from engine.dictionaries import (
     clean_type,
     list_phrases,
     mute_phrases,
+    mute_short_forms,
     read_dictionaries,
     relabel_phrases,
     unmute_phrases,
@@ -45,12 +46,12 @@ from engine.review import (
     decisions_in_force,
     effect,
 )
-from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, ReadOptions
+from engine.settings import MATCH_PRESETS, ReadOptions
 from engine.text import Corpus, Document, InputError
 
 _DEFAULT_OPTIONS = ReadOptions()
 _LONGEST_NAME = 120
-_MATCH_PRESET = "match_preset"
+_EARLIER_PRESET = "balanced"  # the default of version 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ class Project:
         """
         choices = {}
         if match_preset is not None:
-            choices[_MATCH_PRESET] = _checked_preset(match_preset)
+            choices[store.MATCH_PRESET] = _checked_preset(match_preset)
         return versions.save(self.folder, dictionaries, reason, based_on, choices)
 
     def add_dictionaries(
@@ -219,6 +220,12 @@ class Project:
         """Let these phrases match nothing; return the version, the same one if they did not."""
         version = self.dictionary_version()
         changed = mute_phrases(self.dictionaries_at(version), rows)
+        return self.save_dictionaries(changed, f"Muted {_listed(rows)}", based_on=version)
+
+    def mute_short_forms(self, rows: Sequence[PhraseRow]) -> int:
+        """Let these abbreviations of a dictionary's phrases match nothing; return the version."""
+        version = self.dictionary_version()
+        changed = mute_short_forms(self.dictionaries_at(version), rows)
         return self.save_dictionaries(changed, f"Muted {_listed(rows)}", based_on=version)
 
     def unmute_phrases(self, rows: Sequence[PhraseRow]) -> int:
@@ -265,7 +272,7 @@ class Project:
 
     def set_match_preset(self, name: str) -> None:
         """Choose how freely phrases match."""
-        self.set_choice(_MATCH_PRESET, _checked_preset(name))
+        self.set_choice(store.MATCH_PRESET, _checked_preset(name))
 
     def labels_key(self, version: int | None = None, preset: str | None = None) -> str:
         """Return a hash of all that decides distant labels: text, dictionaries, preset.
@@ -357,8 +364,9 @@ def _listed(rows: Sequence[PhraseRow]) -> str:
 
 
 def _match_preset(db: sqlite3.Connection) -> str:
-    preset = store.choice(db, _MATCH_PRESET)
-    return preset if preset in MATCH_PRESETS else DEFAULT_MATCH_PRESET
+    preset = store.choice(db, store.MATCH_PRESET)
+    # A project of version 0.1 has no choice stored unless one was made there.
+    return preset if preset in MATCH_PRESETS else _EARLIER_PRESET
 
 
 def _checked_preset(name: str) -> str:

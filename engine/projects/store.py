@@ -16,8 +16,11 @@ from engine.projects.connection import (
     open_to_write,
 )
 from engine.projects.migrations import TABLES, is_current, migrate, take_steps
+from engine.settings import DEFAULT_MATCH_PRESET
 from engine.system import now
 from engine.text import InputError
+
+MATCH_PRESET = "match_preset"  # a choice, stored from the start: the default may change
 
 
 def make_store(folder: Path, name: str) -> None:
@@ -27,6 +30,7 @@ def make_store(folder: Path, name: str) -> None:
         db.execute("BEGIN IMMEDIATE")
         take_steps(db, folder)
         set_fact(db, "name", name)
+        set_choice(db, MATCH_PRESET, DEFAULT_MATCH_PRESET)
         touch(db)
         db.commit()
 

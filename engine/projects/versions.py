@@ -4,7 +4,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -168,7 +168,7 @@ def _to_json(dictionary: Dictionary) -> dict[str, Any]:
     numbers = {name: number for number, name in enumerate(types)}
     return {
         "name": dictionary.name,
-        "match": None if dictionary.match is None else asdict(dictionary.match),
+        "match": None if dictionary.match is None else dictionary.match.record(),
         "priority": dictionary.priority,
         "is_enabled": dictionary.is_enabled,
         "muted": sorted(dictionary.muted),

@@ -1,14 +1,14 @@
 """Find phrases that a method found and the dictionaries lack, and add them to a dictionary."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import or_
 from typing import NamedTuple
 
 import pandas as pd
 
-from engine.dictionaries import Dictionary, Phrase, fold, is_acronym
+from engine.dictionaries import OTHER_CASE, Dictionary, Phrase, fold, is_acronym, spelling
 from engine.review.decisions import Decision
 from engine.settings import MatchOptions
 from engine.text import Document, Entity, words
@@ -29,6 +29,7 @@ _CONTEXT_LENGTH = 45  # characters on each side
 class _Folded(NamedTuple):
     phrases: frozenset[str]
     acronyms: frozenset[str]  # with their own letter case
+    careful: Mapping[str, frozenset[str]]  # folded -> as spelled; these match with more capitals
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,17 @@ class KnownPhrases:
                 if forms:
                     are_held = map(forms.__contains__, fold_surfaces(surfaces, folding))
                     are_known = list(map(or_, are_known, are_held))
+            if folded.careful:
+                pairs = zip(
+                    fold_surfaces(surfaces, options),
+                    fold_surfaces(surfaces, with_case),
+                    strict=True,
+                )
+                are_raised = [
+                    any(spelling(form, cased) != OTHER_CASE for form in folded.careful.get(key, ()))
+                    for key, cased in pairs
+                ]
+                are_known = list(map(or_, are_known, are_raised))
         return are_known
 
 
@@ -73,13 +85,19 @@ def fold_surfaces(surfaces: Sequence[str], options: MatchOptions) -> list[str]:
     return [part[1:-1] for part in joined.split(_MARK)[1:-1]]
 
 
-def known_phrases(dictionaries: Iterable[Dictionary], default: MatchOptions) -> KnownPhrases:
+def known_phrases(
+    dictionaries: Iterable[Dictionary], default: MatchOptions, folding: Collection[str] = ()
+) -> KnownPhrases:
     """Return all phrases of the dictionaries, including disabled dictionaries and muted phrases.
 
-    A phrase that a person muted is not missing from the dictionary.
+    A phrase that a person muted is not missing from the dictionary. `folding` is what adaptive
+    options decided: the types that ignore letter case.
     """
     phrases: defaultdict[MatchOptions, set[str]] = defaultdict(set)
     acronyms: defaultdict[MatchOptions, set[str]] = defaultdict(set)
+    careful: defaultdict[MatchOptions, defaultdict[str, set[str]]] = defaultdict(
+        lambda: defaultdict(set)
+    )
     for dictionary in dictionaries:
         options = dictionary.match or default
         with_case = replace(options, ignore_case=False)
@@ -89,11 +107,24 @@ def known_phrases(dictionaries: Iterable[Dictionary], default: MatchOptions) -> 
             for text in texts
             if options.ignore_case and is_acronym(text, options.exact_acronym_letters)
         }
+        free = texts - exact
+        if options.is_adaptive:
+            held = dictionary.phrases
+            free &= {phrase.text for phrase in held if phrase.entity_type in folding}
+            rest = list(texts - exact - free)
+            for key, form in zip(
+                fold_surfaces(rest, options), fold_surfaces(rest, with_case), strict=True
+            ):
+                careful[options][key].add(form)
         acronyms[options].update(fold_surfaces(list(exact), with_case))
-        phrases[options].update(fold_surfaces(list(texts - exact), options))
+        phrases[options].update(fold_surfaces(list(free), options))
     return KnownPhrases(
         {
-            options: _Folded(frozenset(phrases[options]), frozenset(acronyms[options]))
+            options: _Folded(
+                frozenset(phrases[options]),
+                frozenset(acronyms[options]),
+                {key: frozenset(forms) for key, forms in careful[options].items()},
+            )
             for options in {**phrases, **acronyms}
         }
     )

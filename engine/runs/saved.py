@@ -66,7 +66,8 @@ def data_fingerprint(data: TrainingData) -> str:
     if data.lexicon is not None:
         lexicon = data.lexicon
         parts = (fingerprint(lexicon.dictionaries), lexicon.options, lexicon.types)
-        digest.update(ascii((*parts, lexicon.tokens_given)).encode())
+        decided = (sorted(lexicon.folding),) if lexicon.folding else ()
+        digest.update(ascii((*parts, lexicon.tokens_given, *decided)).encode())
     for tokens in data.sentences:
         digest.update("\x1f".join(tokens).encode("utf-8", "surrogatepass"))
         digest.update(b"\n")

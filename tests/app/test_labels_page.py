@@ -12,7 +12,7 @@ from ui.state import labels as state
 from ui.views.labels import coverage as labels_coverage
 
 TEXT = b"He had gout. Lead was found. Nothing else.\n"
-TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases")
+TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases", "Variants")
 
 
 @pytest.fixture

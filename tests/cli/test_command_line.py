@@ -102,6 +102,8 @@ def test_label_prints_every_table_of_the_sample_and_writes_the_entities(capsys, 
     headings = re.findall(r"^(.+)\n=+$", out, flags=re.MULTILINE)
     assert [re.sub(r" \(.*", "", heading) for heading in headings] == [
         "Coverage",
+        "Matching, as the text decides",
+        "Abbreviations",
         "Conflicts between types",
         "Against gold",
         "Phrases that may be noisy",
@@ -116,6 +118,22 @@ def test_label_prints_every_table_of_the_sample_and_writes_the_entities(capsys, 
     assert gold > 1000 and f"Wrote {predicted:,} rows to {path}." in out
     assert len(surfaces(read(TRAIN, path))) == predicted
     assert err.splitlines()[-1] == "Matching: 793 sentences done" and "\r" not in err
+
+
+def test_label_says_what_the_text_decided_and_mutes_abbreviations(capsys, folder):
+    write("af.txt", "He has atrial fibrillation (AF). For AF, aspirin. Aspirin helps.\n")
+    write("Sign.txt", "atrial fibrillation\naspirin\n")
+    code, out, _ = run(capsys, "label", "af.txt", "--dictionary", "Sign.txt")
+    assert code == 0
+    assert "Sign: any letter case matches, because 2 exact matches are too few to tell, and" in out
+    assert "This adds 3 labels" in out
+    assert ["AF", "atrial fibrillation", "Sign", "af", "2"] in [cells(x) for x in out.splitlines()]
+    code, out, _ = run(capsys, "label", "af.txt", "--dictionary", "Sign.txt", "--mute", "AF")
+    assert code == 0
+    assert "This adds 1 label " in out and "Abbreviations" not in out
+    arguments = ["--dictionary", "Sign.txt", "--mute", "AF", "--match", "balanced"]
+    code, _, err = run(capsys, "label", "af.txt", *arguments)
+    assert code == 2 and '--mute: "AF" is in none of the dictionaries' in err
 
 
 BY_EXTENSION = {

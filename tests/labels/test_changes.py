@@ -49,7 +49,7 @@ def test_another_type_for_the_same_words_is_one_match_gone_and_one_new():
 
 def test_nothing_changes_when_another_dictionary_explains_the_same_match():
     old = label(DOCUMENTS, [dictionary(("gout", "Disease"))])
-    new = label(DOCUMENTS, [Dictionary("other.txt", (Phrase("Gout", "Disease"),))])
+    new = label(DOCUMENTS, [Dictionary("other.txt", (Phrase("Gout", "Disease"),))], "balanced")
     assert label_changes(old, new).is_empty
 
 

@@ -20,9 +20,10 @@ def dictionary(*phrases, name="d", **options):
     return Dictionary(name, tuple(Phrase(text, "T") for text in phrases), **options)
 
 
-def matched(text, *phrases, preset="balanced"):
+def matched(text, *phrases, preset="balanced", folding=()):
     tokens, _ = tokenize(text)
-    matcher = Matcher([dictionary(*phrases)], MATCH_PRESETS[preset], tokens_given=False)
+    options = MATCH_PRESETS[preset]
+    matcher = Matcher([dictionary(*phrases)], options, tokens_given=False, folding=folding)
     return [" ".join(tokens[start:end]) for start, end, _ in matcher.scan(tokens)]
 
 
@@ -52,29 +53,57 @@ def test_scan_never_matches_inside_a_token(text, phrase):
     assert matched(text, phrase) == []
 
 
+ALL = {"strict", "adaptive", "balanced", "loose"}
+
+
 @pytest.mark.parametrize(
     ("text", "phrase", "presets"),
     [
-        ("aspirin", "aspirin", {"strict", "balanced", "loose"}),
-        ("Aspirin", "aspirin", {"balanced", "loose"}),
+        ("aspirin", "aspirin", ALL),
+        ("Aspirin", "aspirin", {"adaptive", "balanced", "loose"}),
         ("aids", "AIDS", set()),
-        ("AIDS", "AIDS", {"strict", "balanced", "loose"}),
-        ("IL - 2", "IL-2", {"strict", "balanced", "loose"}),
+        ("AIDS", "AIDS", ALL),
+        ("IL - 2", "IL-2", ALL),
         ("il-2", "IL-2", set()),
-        ("LUPUS", "lupus", {"balanced", "loose"}),
+        ("LUPUS", "lupus", {"adaptive", "balanced", "loose"}),
         ("Sjögren", "Sjogren", {"loose"}),
-        ("cafe\u0301", "café", {"balanced", "loose"}),
+        ("cafe\u0301", "café", {"adaptive", "balanced", "loose"}),
         ("tumors", "tumor", {"loose"}),
         ("beta-blocker", "beta blocker", {"loose"}),
         ("beta blocker", "beta-blocker", {"loose"}),
         ("(insulin-dependent) diabetes", "( insulin - dependent ) diabetes", None),
         ("new\u00a0\nyork", "new york", None),
-        ("can\u200bcer", "cancer", {"balanced", "loose"}),
+        ("can\u200bcer", "cancer", {"adaptive", "balanced", "loose"}),
     ],
 )
 def test_presets_differ_as_they_promise(text, phrase, presets):
-    expected = {"strict", "balanced", "loose"} if presets is None else presets
+    expected = ALL if presets is None else presets
     assert {preset for preset in MATCH_PRESETS if matched(text, phrase, preset=preset)} == expected
+
+
+@pytest.mark.parametrize(
+    ("phrase", "careful", "free"),
+    [
+        ("Japan", ["Japan", "JAPAN", "JApan"], ["japan", "jAPAN"]),
+        ("Sri Lanka", ["Sri Lanka", "SRI Lanka"], ["sri Lanka", "Sri lanka"]),
+        ("aspirin", ["aspirin", "Aspirin", "ASPIRIN"], []),
+        ("mRNA", ["mRNA", "MRNA"], ["mrna", "Mrna"]),
+        ("Straße", ["Straße", "STRASSE"], ["strasse", "straße"]),
+        ("Jose\u0301", ["José", "JOSÉ"], ["josé"]),
+        ("東京", ["東京"], []),
+    ],
+)
+def test_adaptive_phrases_match_with_more_capitals_unless_their_type_is_free(phrase, careful, free):
+    for text in careful:
+        assert matched(text, phrase, preset="adaptive"), text
+    for text in free:
+        assert not matched(text, phrase, preset="adaptive"), text
+        assert matched(text, phrase, preset="adaptive", folding=("T",)), text
+
+
+def test_short_acronyms_stay_exact_whatever_the_type():
+    for folding in ((), ("T",), None):
+        assert matched("AIDS aids Aids", "AIDS", preset="adaptive", folding=folding) == ["AIDS"]
 
 
 def test_scan_offsets_survive_letters_that_grow_when_folded():
@@ -131,15 +160,16 @@ def test_scan_is_right_when_codes_need_two_characters(monkeypatch):
     assert [m[:2] for m in index.scan(tokens)] == [(1, 3), (3, 5), (4, 6), (6, 9), (9, 10)]
 
 
-@given(TOKENS, PHRASES, st.sampled_from(sorted(MATCH_PRESETS)))
-def test_scan_equals_brute_force(tokens, phrases, preset):
+@given(TOKENS, PHRASES, st.sampled_from(sorted(MATCH_PRESETS)), st.sampled_from(((), ("T",))))
+def test_scan_equals_brute_force(tokens, phrases, preset, folding):
     options = MATCH_PRESETS[preset]
     texts = [" ".join(phrase) for phrase in phrases]
-    matcher = Matcher([dictionary(*texts)], options, tokens_given=True)
+    matcher = Matcher([dictionary(*texts)], options, tokens_given=True, folding=folding)
     expected = all_matches(
         tokens,
         [(t, ts, "T") for t in texts for ts in phrase_tokens(t, options, tokens_given=True)],
         options,
+        folding,
     )
     assert {(start, end, "T") for start, end, _ in matcher.scan(tokens)} == expected
 

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 
 from engine.dictionaries.model import Dictionary, Phrase
 from engine.labels.matching import phrase_tokens
+from engine.network.features import Lexicon, lexicon_from, lexicon_record
 from engine.network.lexicon import bit_names, lexicon_bits
 from engine.settings import MATCH_PRESETS
 from tests.support.brute_force import all_matches
@@ -128,3 +131,33 @@ def test_bits_equal_brute_force(sentences, phrases, preset, window):
     bits = lexicon_bits(sentences, dictionaries, options, types=types, window=window)
     expected = brute_force_bits(sentences, phrases, options, types, window)
     np.testing.assert_array_equal(bits, np.array(expected, dtype=bool).reshape(bits.shape))
+
+
+def test_adaptive_bits_follow_what_training_decided_in_any_text():
+    phrases = [("Turkey", "LOC"), ("Aspirin", "ORG")]
+    bits = lexicon_bits(
+        [["turkey", "aspirin", "TURKEY"], ["in", "Turkey", "(", "T", ")"]],
+        [dictionary(*phrases)],
+        MATCH_PRESETS["adaptive"],
+        types=("LOC", "ORG"),
+        window=1,
+        folding={"ORG"},
+    )
+    assert bits.astype(int).tolist() == [
+        [0, 0], [0, 1], [1, 0], [0, 0], [1, 0], [0, 0], [0, 0], [0, 0],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("preset", MATCH_PRESETS)
+@pytest.mark.parametrize("folding", [frozenset(), frozenset({"LOC"})])
+def test_a_lexicon_comes_back_from_its_record(preset, folding):
+    given = dictionary(("Turkey", "LOC"), match=MATCH_PRESETS[preset])
+    lexicon = Lexicon((given,), MATCH_PRESETS[preset], ("LOC",), True, folding)
+    assert lexicon_from(json.loads(json.dumps(lexicon_record(lexicon)))) == lexicon
+
+
+def test_the_record_of_an_earlier_run_still_loads():
+    record = lexicon_record(Lexicon((), MATCH_PRESETS["balanced"], ("LOC",), True))
+    assert record is not None and "folding" not in record
+    assert "is_adaptive" not in record["options"]
+    assert lexicon_from(record).folding == frozenset()

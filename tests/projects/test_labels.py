@@ -34,7 +34,7 @@ def no_labeling(monkeypatch):
     return lambda: monkeypatch.setattr(project_labels, "label", never)
 
 
-def made(project, version=None, preset="balanced"):
+def made(project, version=None, preset="adaptive"):
     """The labels, made from scratch."""
     version = project.dictionary_version() if version is None else version
     return label(project.corpus().documents, project.dictionaries_at(version), preset)
@@ -46,7 +46,7 @@ def test_labels_are_made_once_and_kept(project, no_labeling):
     assert labels_path(project.folder, project.labels_key()).is_file()
     no_labeling()
     assert_same(labels_of(project), first)
-    assert_same(labels_of(project, 1, "balanced"), first)
+    assert_same(labels_of(project, 1, "adaptive"), first)
 
 
 def test_another_version_or_preset_has_other_labels(project):

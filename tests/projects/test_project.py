@@ -414,12 +414,12 @@ def test_the_labels_key_depends_on_text_dictionaries_and_preset(project):
     project.set_match_preset("loose")
     keys.append(project.labels_key())
     assert len(set(keys)) == 4
-    project.set_match_preset("balanced")
+    project.set_match_preset("adaptive")
     assert project.labels_key() == keys[2]
 
 
 def test_the_match_preset_is_remembered(project):
-    assert project.match_preset() == "balanced"
+    assert project.match_preset() == "adaptive"
     project.set_match_preset("strict")
     assert open_project(project.id).match_preset() == "strict"
     with pytest.raises(ValueError, match="match preset must be one of"):
@@ -458,6 +458,12 @@ def test_a_refused_change_leaves_dictionaries_and_match_preset_as_they_were(proj
     with pytest.raises((ValueError, InputError)):
         project.save_dictionaries([], "Cleared", **change)
     assert (project.dictionary_version(), project.match_preset()) == (1, "balanced")
+
+
+def test_a_project_without_a_stored_preset_is_of_an_earlier_version(project):
+    with project.writing() as db:
+        db.execute("DELETE FROM choices")
+    assert open_project(project.id).match_preset() == "balanced"
 
 
 @pytest.mark.parametrize("value", [None, 0, "x", [1, {"a": None}], {"ü": [True, 1.5]}])

@@ -90,6 +90,13 @@ def test_an_acronym_is_known_in_its_own_case_only():
     assert "aids" not in known
 
 
+def test_an_adaptive_phrase_is_known_as_it_would_match():
+    held = [Dictionary("x", (Phrase("Turkey", "LOC"), Phrase("Aspirin", "Drug")))]
+    known = known_phrases(held, MATCH_PRESETS["adaptive"], {"Drug"})
+    words = ["Turkey", "TURKEY", "turkey", "aspirin", "Aspirin", "gout"]
+    assert known.hold(words) == [True, True, False, True, True, False]
+
+
 def test_a_muted_phrase_and_a_disabled_dictionary_are_not_missing():
     muted = mute(DICTIONARY, [("gout", "Disease")])
     assert "gout" in known_phrases([muted], BALANCED)

@@ -1,7 +1,8 @@
 """A slow matcher, written from the rules alone, to check the fast one against."""
 
+from dataclasses import replace
+
 from engine.dictionaries.folding import fold
-from engine.settings import MatchOptions
 
 
 def is_exact_acronym(phrase, options):
@@ -14,26 +15,45 @@ def folded(tokens, options):
     return [form for token in tokens if (form := fold(token, options))]
 
 
-def stands_at(phrase, phrase_tokens, tokens, options):
+def has_no_capital_less(phrase_tokens, tokens, options):
+    """Return whether every letter that is a capital in the phrase is one in the text."""
+    exact = replace(options, ignore_case=False)
+    phrase, text = ("".join(folded(side, exact)) for side in (phrase_tokens, tokens))
+    if len(phrase) != len(text):
+        return text.isupper()
+    return not any(a.isupper() and not b.isupper() for a, b in zip(phrase, text, strict=True))
+
+
+def stands_at(phrase, phrase_tokens, tokens, options, is_careful=False):
     """Return whether these tokens are the phrase; hyphens inside a token may differ."""
     edges = (tokens[0], tokens[-1])
     if not all(fold(token, options) for token in edges):
         return False
     if is_exact_acronym(phrase, options):
-        kept = {name: getattr(options, name) for name in MatchOptions.__dataclass_fields__}
-        options = MatchOptions(**{**kept, "ignore_case": False})
+        options = replace(options, ignore_case=False)
     wanted = folded(phrase_tokens, options)
-    return bool(wanted) and folded(tokens, options) == wanted
+    if not wanted or folded(tokens, options) != wanted:
+        return False
+    return not is_careful or has_no_capital_less(phrase_tokens, tokens, options)
 
 
-def all_matches(tokens, phrases, options):
-    """Return (start, end, type) of every occurrence of the phrases (phrase, tokens, type)."""
+def all_matches(tokens, phrases, options, folding=()):
+    """Return (start, end, type) of every occurrence of the phrases (phrase, tokens, type).
+
+    Adaptive options ignore letter case only in the types of `folding`.
+    """
     return {
         (start, end, entity_type)
         for start in range(len(tokens))
         for end in range(start + 1, len(tokens) + 1)
         for phrase, phrase_tokens, entity_type in phrases
-        if stands_at(phrase, phrase_tokens, tokens[start:end], options)
+        if stands_at(
+            phrase,
+            phrase_tokens,
+            tokens[start:end],
+            options,
+            is_careful=options.is_adaptive and entity_type not in folding,
+        )
     }
 
 

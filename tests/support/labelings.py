@@ -12,6 +12,8 @@ from engine.text.tokenization import make_document, make_tokenized_document
 WORDS = ("a", "A", "b", "B", "c", "-", "bs")
 TYPES = ("X", "Y", "Z")
 OPTIONS = (None, MATCH_PRESETS["strict"], MATCH_PRESETS["loose"])
+# Words with a bracket and short forms, so that a text defines abbreviations.
+DEFINING = ("A", "Alpha", "beta", "alpha", "AB", "Ab", "( AB )", "( AB", ")", "beta ( AB )")
 
 
 def assert_same(one: DistantLabels, other: DistantLabels) -> None:
@@ -20,12 +22,17 @@ def assert_same(one: DistantLabels, other: DistantLabels) -> None:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
     for name in ("matches", "also", "shorter", "phrases"):
         pd.testing.assert_frame_equal(getattr(one, name), getattr(other, name))
+    assert (one.adaptation is None) == (other.adaptation is None)
+    if one.adaptation and other.adaptation:
+        assert one.adaptation.cases == other.adaptation.cases
+        assert one.adaptation.abbreviations == other.adaptation.abbreviations
+        np.testing.assert_array_equal(one.adaptation.exact, other.adaptation.exact, strict=True)
 
 
 @st.composite
-def dictionaries(draw):
+def dictionaries(draw, words=WORDS):
     phrases = st.tuples(
-        st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
+        st.lists(st.sampled_from(words), min_size=1, max_size=4).map(" ".join),
         st.sampled_from(TYPES),
         st.sampled_from(("", "C1")),
     )
@@ -45,9 +52,10 @@ def dictionaries(draw):
 
 
 @st.composite
-def texts(draw):
-    sentences = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), max_size=4)
+def texts(draw, words=WORDS):
+    sentences = st.lists(st.lists(st.sampled_from(words), min_size=1, max_size=12), max_size=4)
+    given = [" ".join(sentence).split() for sentence in draw(sentences)]
     return [
-        make_document("raw", ". ".join(" ".join(words) for words in draw(sentences))),
-        make_tokenized_document("given", draw(sentences)),
+        make_document("raw", ". ".join(" ".join(sentence) for sentence in draw(sentences))),
+        make_tokenized_document("given", given),
     ]

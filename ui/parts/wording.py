@@ -37,6 +37,8 @@ JOB_STAGES = {  # what a job does, by the stage that it reports
 }
 MATCH_PRESETS = {
     "strict": "Exactly the same words, letter by letter.",
+    "adaptive": "Any case only where the text writes a type in lower case; abbreviations that the "
+    "text defines.",
     "balanced": "Any case, but short acronyms as written: AIDS is not aids.",
     "loose": "Any case, accents, plurals and hyphens.",
 }

@@ -121,8 +121,7 @@ def match_options(project: Project) -> MatchOptions:
 
 def known(project: Project) -> KnownPhrases:
     """Return the phrases that the dictionaries hold."""
-    key = (project.id, project.dictionary_version(), project.match_preset())
-    return _known(key, project)
+    return _known((project.id, project.labels_key()), project)
 
 
 # ---- caches ---------------------------------------------------------------------------------
@@ -157,4 +156,7 @@ def _documents(key: tuple[object, ...], _project: Project) -> Mapping[str, Docum
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _known(key: tuple[object, ...], _project: Project) -> KnownPhrases:
-    return known_phrases(labels.dictionaries(_project), match_options(_project))
+    held, options = labels.dictionaries(_project), match_options(_project)
+    is_adaptive = any((dictionary.match or options).is_adaptive for dictionary in held)
+    folding = labels.labels(_project).folding if is_adaptive else ()
+    return known_phrases(held, options, folding)

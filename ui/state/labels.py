@@ -17,6 +17,7 @@ from engine.formats import FORMATS, Aligned, WriteOptions
 from engine.labels import (
     Coverage,
     DistantLabels,
+    added_labels,
     coverage_along,
     dictionary_entities,
     matches_per_sentence,
@@ -89,6 +90,11 @@ def conflicts(project: Project) -> pd.DataFrame:
 def missing(project: Project) -> pd.DataFrame:
     """Return phrases that may be missing from the dictionaries."""
     return _missing(_key(project), project)
+
+
+def added(project: Project) -> pd.DataFrame:
+    """Return the labels that only adaptive matching gives."""
+    return _added(_key(project), project)
 
 
 def matches(project: Project) -> pd.DataFrame:
@@ -206,6 +212,11 @@ def mute(project: Project, pairs: Sequence[tuple[str, str]]) -> None:
     project.mute_phrases(find_phrases(dictionaries(project), pairs))
 
 
+def mute_short_forms(project: Project, rows: Sequence[PhraseRow]) -> None:
+    """Let these abbreviations match nothing, in any document."""
+    project.mute_short_forms(rows)
+
+
 def unmute(project: Project, pairs: Sequence[tuple[str, str]]) -> None:
     """Let these muted phrases match again, as they are spelled."""
     held = dictionaries(project)
@@ -287,6 +298,11 @@ def _conflicts(key: Key, _project: Project) -> pd.DataFrame:
 @st.cache_resource(max_entries=_KEPT, show_spinner="Looking for what is missing")
 def _missing(key: Key, _project: Project) -> pd.DataFrame:
     return missing_candidates(labels(_project), corpus.sentences(_project))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _added(key: Key, _project: Project) -> pd.DataFrame:
+    return added_labels(labels(_project), corpus.sentences(_project))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

@@ -11,6 +11,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ from engine.labels import (
     MATCH_COLUMNS,
     OUTCOMES,
     SHORTER_COLUMNS,
+    Abbreviation,
+    Adaptation,
+    CaseDecision,
     DistantLabels,
     paint,
 )
@@ -129,7 +133,38 @@ def _to_arrays(labels: DistantLabels) -> _Arrays:
         "matches": labels.matches.to_numpy(np.int32),
         "also": labels.also.to_numpy(np.int32),
         "shorter": labels.shorter.to_numpy(np.int32),
+        **_adaptation_arrays(labels.adaptation),
     }
+
+
+def _adaptation_arrays(adaptation: Adaptation | None) -> _Arrays:
+    if adaptation is None:
+        return {"adaptation": np.frombuffer(b"null", np.uint8)}
+    lists = [
+        [astuple(row) for row in rows] for rows in (adaptation.cases, adaptation.abbreviations)
+    ]
+    return {
+        "adaptation": np.frombuffer(json.dumps(lists).encode(), np.uint8),
+        "exact": adaptation.exact,
+        "defined_in": adaptation.defined_in,
+    }
+
+
+def _adaptation_from(arrays: _Arrays, *, phrases: int, sentences: int) -> Adaptation | None:
+    lists = json.loads(arrays["adaptation"].tobytes())
+    if lists is None:
+        return None
+    cases, abbreviations = lists
+    exact, defined_in = arrays["exact"], arrays["defined_in"]
+    if exact.shape != (phrases,) or defined_in.ndim != 1:
+        raise ValueError("the arrays do not fit together")
+    _check(defined_in[:, None], [(0, sentences)])
+    return Adaptation(
+        tuple(CaseDecision(*row) for row in cases),
+        tuple(Abbreviation(*row) for row in abbreviations),
+        exact,
+        defined_in,
+    )
 
 
 def _stacked(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int32]:
@@ -172,6 +207,7 @@ def _from_arrays(arrays: _Arrays) -> DistantLabels:
         phrases=pd.DataFrame(phrases, dtype=object),
         shorter=pd.DataFrame(shorter, columns=list(SHORTER_COLUMNS)),
         dictionaries=tuple(dictionaries),
+        adaptation=_adaptation_from(arrays, phrases=len(codes), sentences=sentences),
     )
 
 

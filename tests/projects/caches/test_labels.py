@@ -7,15 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.dictionaries.editing import mute
 from engine.dictionaries.model import Dictionary, Phrase
 from engine.labels.distant import label
 from engine.projects.caches import labels as labels_cache
 from engine.projects.caches.labels import kept_labels, labels_path, load_labels, store_labels, tidy
+from engine.settings import MATCH_PRESETS
 from engine.text.tokenization import make_document
 from tests.support.damage import CUTS, changed_bytes, cut_short, swap_array
-from tests.support.labelings import assert_same, dictionaries, texts
+from tests.support.labelings import DEFINING, assert_same, dictionaries, texts
 
 DOCUMENTS = [make_document("a", "Kidney disease came. Lead went."), make_document("b", "")]
 DICTIONARIES = [
@@ -26,9 +28,14 @@ DICTIONARIES = [
 LABELS = label(DOCUMENTS, DICTIONARIES)
 
 
-@given(dictionaries(), texts())
-def test_labels_come_back_as_they_were(given_dictionaries, documents):
-    labels = label(documents, given_dictionaries)
+ADAPTED = label(
+    [*DOCUMENTS, make_document("c", "Kidney disease (KD), not KD.")], DICTIONARIES, "adaptive"
+)
+
+
+@given(dictionaries(DEFINING), texts(DEFINING), st.sampled_from(sorted(MATCH_PRESETS)))
+def test_labels_come_back_as_they_were(given_dictionaries, documents, preset):
+    labels = label(documents, given_dictionaries, preset)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "labels.npz")
         store_labels(labels, path)
@@ -88,6 +95,23 @@ def test_any_changed_byte_gives_none_or_the_same(tmp_path):
 def test_arrays_that_do_not_fit_together_give_none(tmp_path, name, value):
     path = tmp_path / "labels.npz"
     store_labels(LABELS, path)
+    swap_array(path, name, value)
+    assert load_labels(path) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("adaptation", np.frombuffer(b"[[[1]], []]", np.uint8)),
+        ("exact", np.zeros(1, np.int32)),
+        ("defined_in", np.array([99], np.int32)),
+        ("defined_in", np.array([[0]], np.int32)),
+    ],
+)
+def test_decisions_that_do_not_fit_the_labels_are_none(tmp_path, name, value):
+    path = tmp_path / "labels.npz"
+    store_labels(ADAPTED, path)
+    assert load_labels(path) is not None
     swap_array(path, name, value)
     assert load_labels(path) is None
 

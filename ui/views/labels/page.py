@@ -15,8 +15,9 @@ from ui.views.labels import coverage as labels_coverage
 from ui.views.labels import noisy as labels_noisy
 from ui.views.labels import precision as labels_precision
 from ui.views.labels import text as labels_text
+from ui.views.labels import variants as labels_variants
 
-TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases")
+TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases", "Variants")
 
 
 def show(project: Project) -> None:
@@ -34,7 +35,9 @@ def show(project: Project) -> None:
     if not has_matches(project):
         return
     show_figures(project, gold)
-    text, coverage, conflicts, precision, noisy = st.tabs(TABS, key="labels_tab", on_change="rerun")
+    text, coverage, conflicts, precision, noisy, variants = st.tabs(
+        TABS, key="labels_tab", on_change="rerun"
+    )
     # Only the open tab is drawn, so the others cost nothing until they are opened.
     if coverage.open:
         with coverage:
@@ -48,6 +51,9 @@ def show(project: Project) -> None:
     elif noisy.open:
         with noisy:
             labels_noisy.show(project, gold)
+    elif variants.open:
+        with variants:
+            labels_variants.show(project)
     else:
         with text:
             labels_text.show(project, gold)
@@ -106,7 +112,9 @@ def has_matches(project: Project) -> bool:
     coverage = state.coverage(project)
     if coverage.matches or state.muted(project):
         return True
-    looser = {"strict": "balanced", "balanced": "loose"}.get(project.match_preset())
+    looser = {"strict": "adaptive", "adaptive": "balanced", "balanced": "loose"}.get(
+        project.match_preset()
+    )
     advice = f"Try {looser} matching, or check" if looser else "Check"
     elements.empty_state(
         f"No phrase matches this text (0 of {coverage.phrases:,} phrases in "

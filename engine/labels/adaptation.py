@@ -1,0 +1,215 @@
+"""Let the text decide how its phrases match: letter case per type, and abbreviations it defines."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from engine.dictionaries import EXACT, Dictionary, begins_lower
+from engine.labels.abbreviations import find_definitions
+from engine.labels.matching import Matcher
+from engine.labels.resolution import KEPT, Rules
+from engine.text import Document, Sentence
+
+FEWEST_EXACT = 20  # matches, below which they decide nothing
+LOWER_SHARE = 0.1  # of the exact matches, from which a type ignores case
+_LOWER_PHRASES = 0.5  # of a type's phrases, the same where too few match
+
+_Numbers = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseDecision:
+    """How freely the phrases of a type match in letter case, and why."""
+
+    entity_type: str
+    exact: int  # matches in the phrase's own case, away from the first token of a sentence
+    lower: int  # those of them that begin in lower case
+    is_free: bool  # any letter case matches; else only the phrase's own, and more capitals
+
+    def __str__(self) -> str:
+        """Say what was decided and why, in one sentence.
+
+        >>> print(CaseDecision("Chemical", 4193, 3260, is_free=True))
+        Chemical: any letter case matches, because 78 % of 4,193 exact matches begin in lower case.
+        """
+        what = "any letter case matches" if self.is_free else "only more capitals match"
+        if self.exact >= FEWEST_EXACT:
+            share = f"{100 * self.lower / self.exact:.0f} % of {self.exact:,} exact matches"
+            return f"{self.entity_type}: {what}, because {share} begin in lower case."
+        few = f"{self.exact:,} exact {'match is' if self.exact == 1 else 'matches are'} too few"
+        why = "to tell, and most phrases begin in lower case" if self.is_free else "to tell"
+        return f"{self.entity_type}: {what}, because {few} {why}."
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviation:
+    """A short form that a document defines for a phrase."""
+
+    document: str
+    short: str
+    long: str
+    entity_type: str
+    dictionary: str  # of the phrase
+    matches: int  # places of the short form in the document
+    is_muted: bool  # then none of them is labeled
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptation:
+    """What the text decided about matching, and what is needed to decide again without matching."""
+
+    cases: tuple[CaseDecision, ...]
+    abbreviations: tuple[Abbreviation, ...]
+    exact: _Numbers  # (phrases,): exact matches of each, away from the first token of a sentence
+    defined_in: _Numbers  # sentences that may define an abbreviation of a phrase in them
+
+    @property
+    def folding(self) -> frozenset[str]:
+        """The types that ignore letter case."""
+        return frozenset(case.entity_type for case in self.cases if case.is_free)
+
+
+# ---- letter case ----------------------------------------------------------------------------
+
+
+def decide_case(phrases: pd.DataFrame, exact: _Numbers) -> tuple[CaseDecision, ...]:
+    """Decide for every type whether its phrases ignore letter case.
+
+    `exact` says how often each phrase stands in the text as it is spelled, away from the first
+    token of a sentence, where every word has a capital; -1 if it is not adaptive.
+
+    If a tenth of these matches begin in lower case, the type's phrases are words like "aspirin",
+    and any letter case is a mere spelling. Else they are names like "Turkey", and "turkey" is
+    something else. Below 20 matches the text decides nothing, and only more capitals are accepted:
+    a wrong label teaches something wrong, while a missing one leaves a token unlabeled, which the
+    methods expect. Only if half of the phrases begin in lower case themselves does the type ignore
+    case: whoever wrote them did not mean capitals to matter.
+    """
+    counts: dict[str, dict[str, int]] = {}  # type -> text -> matches, counted once if held twice
+    for text, entity_type, count in zip(
+        phrases["phrase"], phrases["entity_type"], exact.tolist(), strict=True
+    ):
+        if count >= 0:
+            counts.setdefault(entity_type, {})[text] = count
+    return tuple(_decide(entity_type, counts[entity_type]) for entity_type in sorted(counts))
+
+
+def _decide(entity_type: str, counts: dict[str, int]) -> CaseDecision:
+    found = [(count, begins_lower(text)) for text, count in counts.items() if count]
+    exact = sum(count for count, is_lower in found if is_lower is not None)
+    lower = sum(count for count, is_lower in found if is_lower)
+    if exact >= FEWEST_EXACT:
+        return CaseDecision(entity_type, exact, lower, lower >= LOWER_SHARE * exact)
+    begins = [is_lower for is_lower in map(begins_lower, counts) if is_lower is not None]
+    is_free = bool(begins) and sum(begins) >= _LOWER_PHRASES * len(begins)
+    return CaseDecision(entity_type, exact, lower, is_free)
+
+
+def count_exact(occurrences: _Numbers, is_adaptive: npt.NDArray[np.bool_]) -> _Numbers:
+    """Return how often each phrase stands in its own case, away from the start of a sentence.
+
+    -1 for a phrase that is not adaptive. `occurrences` has the columns sentence, start, end, phrase
+    and spelling.
+    """
+    counted = occurrences[(occurrences[:, 1] > 0) & (occurrences[:, 4] == EXACT), 3]
+    counts = np.bincount(counted, minlength=len(is_adaptive)).astype(np.int32)
+    return np.where(is_adaptive, counts, np.int32(-1))
+
+
+# ---- abbreviations --------------------------------------------------------------------------
+
+
+class DefinedAbbreviations(NamedTuple):
+    """The abbreviations of phrases, and where their short forms stand."""
+
+    listed: tuple[Abbreviation, ...]
+    rows: _Numbers  # sentence, start, end, phrase
+    defined_in: _Numbers  # see `Adaptation`
+
+
+def find_abbreviations(
+    documents: Sequence[Document],
+    dictionaries: Sequence[Dictionary],
+    matcher: Matcher,
+    rules: Rules,
+    rows: _Numbers,
+) -> DefinedAbbreviations:
+    """Return the abbreviations whose long form is a match that counts, given all occurrences.
+
+    The long form must be the match, not end with it: in "acute renal failure (ARF)" the letters
+    say that a match "renal failure" is not the whole name. A short form counts in the document that
+    defines it, in the same letter case, with its first definition per type. It is muted like a
+    phrase, as (short form, type) in a dictionary.
+    """
+    muted = frozenset().union(*(d.muted for d in dictionaries if d.is_enabled))
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    ends: dict[int, set[int]] = {}  # of phrases, by sentence
+    has_bracket = np.fromiter(("(" in s.tokens for s in sentences), bool, len(sentences))
+    for i, end in rows[has_bracket[rows[:, 0]]][:, [0, 2]].tolist():
+        ends.setdefault(i, set()).add(end)
+    defined = {
+        i: definitions
+        for i, here in ends.items()
+        if (definitions := find_definitions(sentences[i].tokens, here))
+    }
+    defined_in = np.fromiter(defined, np.int32, len(defined))
+    kept = {
+        (i, match.start, match.end): match.phrase_ids
+        for i, matches in rules.settle_rows(rows[np.isin(rows[:, 0], defined_in)])
+        for match in matches
+        if match.outcome == KEPT
+    }
+    listed: list[Abbreviation] = []
+    more: list[tuple[int, int, int, int]] = []
+    first = 0
+    for document in documents:
+        numbers = range(first, first + len(document.sentences))
+        first = numbers.stop
+        shorts: dict[tuple[tuple[str, ...], str], tuple[str, tuple[int, ...]]] = {}
+        for i in numbers:
+            for short, long in defined.get(i, ()):
+                ids = tuple(id for id in kept.get((i, *long), ()) if matcher.is_adaptive(id))
+                if ids:
+                    key = (sentences[i].tokens[slice(*short)], matcher.phrases[ids[0]].entity_type)
+                    shorts.setdefault(key, (_text(sentences[i], long), ids))
+        places = _places({tokens for tokens, _ in shorts}, document.sentences, first=numbers.start)
+        for (tokens, entity_type), (long_form, ids) in shorts.items():
+            sentence, start, end = places[tokens][0]
+            short_form = _text(sentences[sentence], (start, end))
+            is_muted = (short_form, entity_type) in muted
+            name = dictionaries[matcher.dictionary_of[ids[0]]].name
+            count = len(places[tokens])
+            listed.append(
+                Abbreviation(document.id, short_form, long_form, entity_type, name, count, is_muted)
+            )
+            if not is_muted:
+                more += [(*place, id) for place in places[tokens] for id in ids]
+    found = np.array(more, np.int32).reshape(-1, 4)
+    return DefinedAbbreviations(tuple(listed), found, defined_in)
+
+
+def _places(
+    shorts: Collection[tuple[str, ...]], sentences: Sequence[Sentence], *, first: int
+) -> Mapping[tuple[str, ...], list[tuple[int, int, int]]]:
+    """Return sentence, start and end of every short form; sentences are numbered from `first`."""
+    places: dict[tuple[str, ...], list[tuple[int, int, int]]] = {short: [] for short in shorts}
+    beginning = {short[0]: [s for s in shorts if s[0] == short[0]] for short in shorts}
+    for i, sentence in enumerate(sentences if shorts else (), start=first):
+        tokens = sentence.tokens
+        if beginning.keys().isdisjoint(tokens):
+            continue
+        for start, token in enumerate(tokens):
+            for short in beginning.get(token, ()):
+                if tokens[start : start + len(short)] == short:
+                    places[short].append((i, start, start + len(short)))
+    return places
+
+
+def _text(sentence: Sentence, place: tuple[int, int]) -> str:
+    start, end = place
+    first, last = sentence.starts[start], sentence.starts[end - 1] + len(sentence.tokens[end - 1])
+    return " ".join(sentence.text[first:last].split())
