@@ -88,7 +88,7 @@ def test_first_and_last_token_see_each_other():
     sentences = [["a", "of", "IL-2", "1996"], ["a", "of", "IL-2", "a"], ["1996", "of", "IL-2", "a"]]
     inputs = inputs_of(sentences)
     inputs._bits[:] = False
-    inputs._context[:] = 0
+    inputs.context[:] = 0
     with torch.no_grad():
         base, other_end, other_start = (tagger(inputs.batch(np.array([i]))) for i in range(3))
     assert not torch.allclose(base[0], other_end[0])

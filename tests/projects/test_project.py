@@ -18,7 +18,7 @@ from engine.files.sources import SourceFile
 from engine.formats.reading import read_corpus
 from engine.projects import texts as project_text
 from engine.projects.workspace import create_project, open_project
-from engine.settings import Limits, MatchOptions, ReadOptions
+from engine.settings import DEFAULT_MATCH_PRESET, Limits, MatchOptions, ReadOptions
 from engine.text.model import Entity, InputError
 from tests.support.waiting import LIMIT
 
@@ -447,7 +447,7 @@ def test_a_failure_leaves_dictionaries_and_match_preset_as_they_were(project, mo
         with pytest.raises(OSError, match="no room"):
             project.save_dictionaries([], "Cleared", match_preset="loose")
     assert (project.dictionary_version(), project.dictionaries()) == (1, before)
-    assert project.match_preset() == "balanced"
+    assert project.match_preset() == DEFAULT_MATCH_PRESET
 
 
 @pytest.mark.parametrize(
@@ -457,7 +457,7 @@ def test_a_refused_change_leaves_dictionaries_and_match_preset_as_they_were(proj
     project.add_dictionaries([DISEASES])
     with pytest.raises((ValueError, InputError)):
         project.save_dictionaries([], "Cleared", **change)
-    assert (project.dictionary_version(), project.match_preset()) == (1, "balanced")
+    assert (project.dictionary_version(), project.match_preset()) == (1, DEFAULT_MATCH_PRESET)
 
 
 def test_a_project_without_a_stored_preset_is_of_an_earlier_version(project):
