@@ -27,7 +27,7 @@ from engine.learning.assembly import (
 from engine.learning.autoner import autoner_risk
 from engine.learning.confidence import Confidence, network_confidence
 from engine.learning.decoding import matching_odds, predicted_entities, predictions, weigh
-from engine.learning.linear import likely_share, linear_confidence
+from engine.learning.linear import TypeGuess, likely_share, linear_confidence, linear_types
 from engine.learning.progress import OnProgress, Progress, RunClock, epoch_line, schedule
 from engine.learning.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
 from engine.learning.training import Epoch, fit, stored_history
@@ -51,6 +51,7 @@ __all__ = [
     "Risk",
     "RunClock",
     "TrainingData",
+    "TypeGuess",
     "autoner_risk",
     "bind_risk",
     "check_data",
@@ -63,6 +64,7 @@ __all__ = [
     "groups",
     "likely_share",
     "linear_confidence",
+    "linear_types",
     "make_inputs",
     "make_tagger",
     "make_training_data",

@@ -8,6 +8,7 @@ tokens that one round calls likely are no negatives in the next (CVIR; Garg et a
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +73,39 @@ def linear_confidence(
     values[is_labeled] = 1
     values[~is_labeled & ~is_open] = 0
     return Confidence(within_bounds(values), (tuple(history),))
+
+
+@dataclass(frozen=True, slots=True)
+class TypeGuess:
+    """The type that each token would have if it was part of an entity."""
+
+    types: npt.NDArray[np.int16]  # (tokens,), class numbers, never 0
+    margins: _Floats  # (tokens,), how far the type is ahead of the next one; about 0 to 1
+
+
+def linear_types(
+    sentences: Sequence[Sequence[str]],
+    inputs: WordInputs,
+    labels: npt.NDArray[np.int16],
+    type_count: int,
+    settings: Settings,
+) -> TypeGuess:
+    """Return the likeliest type of every token, by a model fitted on labeled tokens alone.
+
+    As with the confidence, the model that decides on a token has not seen its word, so the labeled
+    tokens show how often such guesses are right. Guesses are shared by tokens of one spelling.
+    """
+    is_labeled = labels > 0
+    targets = torch.from_numpy(labels[:, None] == np.arange(1, type_count + 1)).float()
+    features = TokenFeatures(inputs, settings.seed)
+    folds = _word_folds(number_words(sentences, is_folded=True), settings.seed)
+    scores = fold_scores(features, folds, is_labeled.astype(np.float32), targets)
+    surfaces = number_words(sentences, is_folded=False)
+    everywhere = np.ones(len(labels), bool)
+    shared = [_shared_by_surface(column, surfaces, everywhere) for column in scores.T]
+    ranked = np.sort(np.stack([*shared, np.zeros(len(labels), np.float32)]), axis=0)
+    best = np.argmax(np.stack(shared), axis=0) + 1
+    return TypeGuess(best.astype(np.int16), ranked[-1] - ranked[-2])
 
 
 def likely_share(labels: npt.NDArray[np.int16], entity_prior: float) -> float:

@@ -12,6 +12,7 @@ from engine.learning.linear import (
     fold_scores,
     likely_share,
     linear_confidence,
+    linear_types,
     number_words,
 )
 from engine.network import TokenFeatures
@@ -66,6 +67,24 @@ def test_what_a_person_rejected_is_never_likely(small):
     is_rejected[np.flatnonzero((small.gold > 0) & (small.labels == 0))[:10]] = True
     values = estimate(small, known_negatives=is_rejected).values
     assert values[is_rejected].max() < 0.01
+
+
+def test_types_of_words_that_the_model_has_not_seen_are_guessed(planted):
+    inputs = make_inputs(planted.data, LINEAR, CPU)
+    guess = linear_types(planted.sentences, inputs, planted.labels, 2, LINEAR)
+    is_hidden = (planted.gold > 0) & (planted.labels == 0)
+    is_right = guess.types == planted.gold
+    assert is_right[is_hidden].mean() > 0.75
+    wide = is_hidden & (guess.margins > np.median(guess.margins[is_hidden]))
+    assert is_right[wide].mean() >= is_right[is_hidden].mean()
+    assert set(guess.types) == {1, 2}
+
+
+def test_a_single_type_is_always_guessed(small):
+    inputs = make_inputs(small.data, LINEAR, CPU)
+    labels = np.minimum(small.labels, 1)
+    guess = linear_types(small.sentences, inputs, labels, 1, LINEAR)
+    assert set(guess.types) == {1}
 
 
 def test_rounds_are_reported_as_the_method_counts_them(small):
