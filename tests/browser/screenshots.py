@@ -29,7 +29,7 @@ TABS = {  # of each page; the first one is open when the page is
     "home": ("",),
     "text": ("", "Gold (for scoring)"),
     "dictionaries": ("", "Phrases", "Charts", "Versions"),
-    "labels": ("", "Coverage", "Conflicts", "Precision", "Noisy phrases"),
+    "labels": ("", "Coverage", "Conflicts", "Precision", "Noisy phrases", "Variants"),
     "train": ("",),
     "compare": ("", "Agreement", "Sentences", "Types", "Certainty", "Two runs"),
     "curves": ("",),
