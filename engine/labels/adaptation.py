@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.dictionaries import EXACT, Dictionary, begins_lower
-from engine.labels.abbreviations import find_definitions
+from engine.labels.abbreviations import Definition, find_definitions
 from engine.labels.matching import Matcher
 from engine.labels.resolution import KEPT, Rules
 from engine.text import Document, Sentence
@@ -147,15 +147,7 @@ def find_abbreviations(
     """
     muted = frozenset().union(*(d.muted for d in dictionaries if d.is_enabled))
     sentences = [sentence for document in documents for sentence in document.sentences]
-    ends: dict[int, set[int]] = {}  # of phrases, by sentence
-    has_bracket = np.fromiter(("(" in s.tokens for s in sentences), bool, len(sentences))
-    for i, end in rows[has_bracket[rows[:, 0]]][:, [0, 2]].tolist():
-        ends.setdefault(i, set()).add(end)
-    defined = {
-        i: definitions
-        for i, here in ends.items()
-        if (definitions := find_definitions(sentences[i].tokens, here))
-    }
+    defined = _definitions(sentences, rows)
     defined_in = np.fromiter(defined, np.int32, len(defined))
     kept = {
         (i, match.start, match.end): match.phrase_ids
@@ -167,29 +159,36 @@ def find_abbreviations(
     more: list[tuple[int, int, int, int]] = []
     first = 0
     for document in documents:
-        numbers = range(first, first + len(document.sentences))
-        first = numbers.stop
         shorts: dict[tuple[tuple[str, ...], str], tuple[str, tuple[int, ...]]] = {}
-        for i in numbers:
+        for i, sentence in enumerate(document.sentences, start=first):
             for short, long in defined.get(i, ()):
                 ids = tuple(id for id in kept.get((i, *long), ()) if matcher.is_adaptive(id))
                 if ids:
-                    key = (sentences[i].tokens[slice(*short)], matcher.phrases[ids[0]].entity_type)
-                    shorts.setdefault(key, (_text(sentences[i], long), ids))
-        places = _places({tokens for tokens, _ in shorts}, document.sentences, first=numbers.start)
+                    key = (sentence.tokens[slice(*short)], matcher.phrases[ids[0]].entity_type)
+                    shorts.setdefault(key, (_text(sentence, long), ids))
+        places = _places({tokens for tokens, _ in shorts}, document.sentences, first=first)
         for (tokens, entity_type), (long_form, ids) in shorts.items():
-            sentence, start, end = places[tokens][0]
-            short_form = _text(sentences[sentence], (start, end))
+            here = places[tokens]
+            short_form = _text(sentences[here[0][0]], here[0][1:])
             is_muted = (short_form, entity_type) in muted
             name = dictionaries[matcher.dictionary_of[ids[0]]].name
-            count = len(places[tokens])
-            listed.append(
-                Abbreviation(document.id, short_form, long_form, entity_type, name, count, is_muted)
-            )
+            about = (document.id, short_form, long_form, entity_type, name, len(here), is_muted)
+            listed.append(Abbreviation(*about))
             if not is_muted:
-                more += [(*place, id) for place in places[tokens] for id in ids]
+                more += [(*place, id) for place in here for id in ids]
+        first += len(document.sentences)
     found = np.array(more, np.int32).reshape(-1, 4)
     return DefinedAbbreviations(tuple(listed), found, defined_in)
+
+
+def _definitions(sentences: Sequence[Sentence], rows: _Numbers) -> dict[int, list[Definition]]:
+    """Return the abbreviations that are defined where a phrase ends, by sentence."""
+    has_bracket = np.fromiter(("(" in s.tokens for s in sentences), bool, len(sentences))
+    ends: dict[int, set[int]] = {}  # of phrases, by sentence
+    for i, end in rows[has_bracket[rows[:, 0]]][:, [0, 2]].tolist():
+        ends.setdefault(i, set()).add(end)
+    found = ((i, find_definitions(sentences[i].tokens, here)) for i, here in ends.items())
+    return {i: definitions for i, definitions in found if definitions}
 
 
 def _places(

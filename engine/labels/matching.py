@@ -177,7 +177,7 @@ class Matcher:
             for phrase in active_phrases(dictionary):
                 for tokens in phrase_tokens(phrase.text, options, tokens_given=tokens_given):
                     index.add(phrase, len(self.phrases), tokens)
-                if is_decided and phrase.entity_type not in folding:  # type: ignore[operator]
+                if is_decided and phrase.entity_type not in (folding or ()):
                     self._careful.add(len(self.phrases))
                 self.phrases.append(phrase)
                 self.dictionary_of.append(number)

@@ -132,11 +132,11 @@ def test_another_match_preset_is_previewed_before_it_is_applied(filled):
     page = show(filled)
     page = ask(page, filled, "strict")
     assert figures(page) == {"New matches": "+0", "Matches gone": "−2", "Unchanged": "4"}
-    assert "phrase “gout”" in said(page) and "Matching balanced → strict" in said(page)
-    assert filled.match_preset() == "balanced"
+    assert "phrase “gout”" in said(page) and "Matching adaptive → strict" in said(page)
+    assert filled.match_preset() == "adaptive"
     page = checked(press(page, "Apply"))
     assert filled.match_preset() == "strict"
-    assert plain(page.success[0].value).startswith("Matching balanced → strict.")
+    assert plain(page.success[0].value).startswith("Matching adaptive → strict.")
     assert not figures(page)
 
 
@@ -145,7 +145,7 @@ def test_a_change_can_be_discarded(filled):
     page = ask(page, filled, "loose")
     page = checked(press(page, "Discard"))
     assert not figures(page)
-    assert filled.match_preset() == "balanced"
+    assert filled.match_preset() == "adaptive"
 
 
 def test_turning_a_dictionary_off_is_previewed_and_applied(filled):

@@ -107,9 +107,9 @@ def test_a_change_is_previewed_before_it_is_applied(page):
     expect(page.get_by_text("Not applied yet")).to_be_visible()
     expect(figure(page, "New matches")).to_have_text(re.compile(r"\+[1-9]"))
     expect(main(page).locator("mark.gl-mark").first).to_be_visible()
-    assert project_of(page).match_preset() == "balanced"
+    assert project_of(page).match_preset() == "adaptive"
     press(page, "Apply")
-    expect(main(page)).to_contain_text("Matching balanced → loose.")
+    expect(main(page)).to_contain_text("Matching adaptive → loose.")
     expect(page.get_by_text("Not applied yet")).to_have_count(0)
     assert project_of(page).match_preset() == "loose"
 

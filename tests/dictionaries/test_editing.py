@@ -11,6 +11,7 @@ from engine.dictionaries.editing import (
     list_phrases,
     mute,
     mute_phrases,
+    mute_short_forms,
     relabel_phrases,
     retype,
     unmute_phrases,
@@ -139,3 +140,11 @@ def test_two_new_dictionaries_of_one_name_are_both_kept_when_replacing():
 def test_long_lists_of_phrases_are_cut():
     assert list_phrases([]) == ""
     assert list_phrases("abcde") == "“a”, “b”, “c” and 2 more"
+
+
+def test_an_abbreviation_is_muted_though_no_dictionary_holds_it():
+    row = PhraseRow("a.csv", "CC", "Disease")
+    assert mute_phrases([FIRST, SECOND], [row]) == [FIRST, SECOND]
+    muted = mute_short_forms([FIRST, SECOND], [row])
+    assert [dictionary.muted for dictionary in muted] == [{("CC", "Disease")}, frozenset()]
+    assert unmute_phrases(muted, [row]) == [FIRST, SECOND]
