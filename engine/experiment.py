@@ -48,12 +48,13 @@ from engine.learning import (
     predict_inputs,
     predicted_entities,
     predictions,
-    schedule,
+    schedules,
     split_parts,
     store_confidence,
     supervised_risk,
     tokens_of,
     weigh,
+    with_copies,
     word_inputs,
 )
 from engine.network import (
@@ -68,7 +69,15 @@ from engine.network import (
     open_pretrained,
     sentence_bounds,
 )
-from engine.planning import CONFIDENCE, METHODS, TRAINING, Priors, estimate_priors, given_priors
+from engine.planning import (
+    CONFIDENCE,
+    METHODS,
+    TRAINING,
+    Priors,
+    estimate_priors,
+    given_priors,
+    suited_settings,
+)
 from engine.run_folder import tagger_checkpoint
 from engine.scoring import Evaluation, evaluate_documents
 from engine.settings import Settings
@@ -188,7 +197,7 @@ class Run:
     settings: Settings
     types: tuple[str, ...]
     priors: npt.NDArray[np.float64]  # (classes,)
-    taggers: tuple[nn.Module, ...]  # one, or one per type
+    taggers: tuple[nn.Module, ...]  # one ensemble, or one per type, end to end
     lexicon: Lexicon | None
     pretrained: Pretrained
     history: tuple[Epoch, ...]
@@ -213,6 +222,8 @@ def run(
     method = METHODS[settings.method]
     if not method.needs_gold:  # with complete labels, any number of them will do
         check_data(data, priors)
+    entity_prior = float(priors[1:].sum())
+    asked, settings = settings, suited_settings(settings, data.sentences, data.labels, entity_prior)
     device = choose_device()
     pretrained = open_pretrained(settings)
     inputs = make_inputs(data, settings, device, pretrained)
@@ -226,27 +237,31 @@ def run(
         )
         if checkpoint and not (should_stop and should_stop()):
             store_confidence(checkpoint, confidence)
-    # Step 2: the tagger itself, under the risk of the method.
-    taggers, history = [], []
-    for i, part in enumerate(split_parts(data, priors, settings)):
-        outputs = method.outputs(len(data.types))
-        tagger = make_tagger(inputs, outputs, settings, settings.seed, device)
-        risk = RISKS[settings.method]
-        history += fit(
-            tagger,
-            inputs,
-            bind_risk(risk, part, data, settings, confidence, device),
-            schedule(settings),
-            checkpoint=checkpoint and tagger_checkpoint(checkpoint, i),
-            on_epoch=clock.listener(TRAINING, tagger=i),
-            should_stop=should_stop,
-        )
-        taggers.append(tagger)
+    # Step 2: the tagger itself, under the risk of the method. It may see labeled sentences again,
+    # with other phrases of the dictionaries in them.
+    seen = with_copies(data, inputs, confidence, settings, pretrained)
+    taggers: list[nn.Module] = []
+    history: list[Epoch] = []
+    for part in split_parts(seen.data, priors, settings):
+        risk = bind_risk(RISKS[settings.method], part, seen.data, settings, seen.confidence, device)
+        for plan in schedules(settings):
+            outputs, number = method.outputs(len(data.types)), len(taggers)
+            tagger = make_tagger(inputs, outputs, settings, plan.seed, device)
+            history += fit(
+                tagger,
+                seen.inputs,
+                risk,
+                plan,
+                checkpoint=checkpoint and tagger_checkpoint(checkpoint, number),
+                on_epoch=clock.listener(TRAINING, tagger=number),
+                should_stop=should_stop,
+            )
+            taggers.append(tagger)
     odds = 1.0
     if settings.is_prior_matched:
         odds = matching_odds(predict_inputs(taggers, inputs, settings), priors[1:].sum())
     return Run(
-        settings,
+        asked,
         data.types,
         priors,
         tuple(taggers),

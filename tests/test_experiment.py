@@ -9,6 +9,7 @@ from engine import experiment
 from engine.dictionaries.model import Dictionary, Phrase
 from engine.experiment import predict, prepare, probabilities, run, run_supervised, score
 from engine.labels.distant import dictionary_entities, label
+from engine.learning.assembly import make_tagger
 from engine.learning.training_data import TrainingData, check_data, data_warnings
 from engine.network.transformer import Stopped
 from engine.planning.priors import estimate_priors
@@ -92,6 +93,25 @@ def test_a_confidence_that_is_given_is_not_estimated_again(small, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("method", ["mpn", "bnpu"])
+def test_an_ensemble_is_the_mean_of_taggers_from_different_seeds(small, method):
+    pair = run(small.data, small.priors, settings_for(method, ensemble=2))
+    one = run(small.data, small.priors, settings_for(method))
+    parts = 2 if method == "bnpu" else 1
+    assert (len(pair.taggers), len(one.taggers)) == (2 * parts, parts)
+    assert len(pair.history) == 2 * len(one.history)
+    first, second = (replace(one, taggers=pair.taggers[start::2]) for start in range(2))
+    assert np.array_equal(
+        probabilities(first, small.sentences), probabilities(one, small.sentences)
+    )
+    if method == "mpn":
+        mean = sum(probabilities(half, small.sentences) for half in (first, second)) / 2
+        assert probabilities(pair, small.sentences) == pytest.approx(mean, abs=1e-6)
+        assert not np.array_equal(
+            probabilities(first, small.sentences), probabilities(second, small.sentences)
+        )
+
+
 def test_early_stopped_trains_a_tenth_of_the_epochs(small):
     trained = run(small.data, small.priors, settings_for("early_stopped", epochs=20))
     assert [e.number for e in trained.history] == [1, 2]
@@ -143,6 +163,30 @@ def test_transformer_runs_end_to_end(small, tmp_path):
     assert probs.shape == (len(small.labels), 3)
     np.testing.assert_allclose(probs.sum(axis=1), 1, atol=1e-5)
     assert np.array_equal(probs, probabilities(other, small.sentences))
+
+
+def test_a_transformer_takes_its_linear_confidence_from_its_own_frozen_layer(small, tmp_path):
+    settings = settings_for(
+        "conf_mpu",
+        encoder="transformer",
+        encoder_name=str(save_tiny_bert(tmp_path)),
+        confidence_model="linear",
+        contextual_layer=1,
+    )
+    trained = run(small.data, small.priors, settings)
+    plain = run(small.data, small.priors, replace(settings, contextual_layer=0))
+    assert probabilities(trained, small.sentences).shape == (len(small.labels), 3)
+    assert not np.array_equal(trained.confidence.values, plain.confidence.values)
+
+
+def test_a_run_names_the_settings_that_were_asked_for(small, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        experiment, "make_tagger", lambda *a: seen.append(a[2].dropout) or make_tagger(*a)
+    )
+    settings = settings_for("mpn", dropout=0.0, is_suited_to_labels=True)
+    assert run(small.data, small.priors, settings).settings == settings
+    assert seen == [0.3]  # forty words are few
 
 
 def test_bilstm_takes_a_layer_of_a_frozen_transformer(small, tmp_path):

@@ -7,6 +7,7 @@ Needs torch.
     training       the loop over epochs, which can be resumed
     confidence, linear
                    how likely each token is part of an entity (lambda)
+    mentions       labeled sentences again with other phrases in them
     progress       how far a run is, and how long it will take
     assembly       the pieces of a run put together
     decoding       probabilities into scored spans
@@ -22,13 +23,14 @@ from engine.learning.assembly import (
     predict_inputs,
     split_parts,
     store_confidence,
+    with_copies,
     word_inputs,
 )
 from engine.learning.autoner import autoner_risk
 from engine.learning.confidence import Confidence, network_confidence
 from engine.learning.decoding import matching_odds, predicted_entities, predictions, weigh
 from engine.learning.linear import TypeGuess, likely_share, linear_confidence, linear_types
-from engine.learning.progress import OnProgress, Progress, RunClock, epoch_line, schedule
+from engine.learning.progress import OnProgress, Progress, RunClock, epoch_line, schedule, schedules
 from engine.learning.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
 from engine.learning.training import Epoch, fit, stored_history
 from engine.learning.training_data import (
@@ -76,11 +78,13 @@ __all__ = [
     "predicted_entities",
     "predictions",
     "schedule",
+    "schedules",
     "split_parts",
     "store_confidence",
     "stored_history",
     "supervised_risk",
     "tokens_of",
     "weigh",
+    "with_copies",
     "word_inputs",
 ]

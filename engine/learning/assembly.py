@@ -20,6 +20,7 @@ from engine.learning.autoner import (
     unknown_tokens,
 )
 from engine.learning.confidence import Confidence
+from engine.learning.mentions import exchange_mentions
 from engine.learning.risk import Risk, with_known_negatives
 from engine.learning.training_data import TrainingData
 from engine.network import (
@@ -61,6 +62,39 @@ def make_inputs(
         context = context_of(data.sentences, settings, device, pretrained, cache=data.cache)
     return make_word_inputs(
         data.sentences, data.lexicon, settings, device, pretrained=pretrained, context=context
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the taggers see in training: the corpus, and copies of its labeled sentences."""
+
+    data: TrainingData
+    inputs: WordInputs | EncodedInputs
+    confidence: Confidence | None
+
+
+def with_copies(
+    data: TrainingData,
+    inputs: WordInputs | EncodedInputs,
+    confidence: Confidence | None,
+    settings: Settings,
+    pretrained: Pretrained,
+) -> Seen:
+    """Return the corpus with as many copies of its labeled sentences as the settings say."""
+    if not settings.mention_copies:
+        return Seen(data, inputs, confidence)
+    exchanged = exchange_mentions(data, settings.mention_copies, settings.seed)
+    extended = exchanged.extend(data)
+    context = None
+    if isinstance(inputs, WordInputs) and inputs.context_size:  # only the copies are encoded
+        new = context_of(exchanged.sentences, settings, inputs.device, pretrained, cache=data.cache)
+        assert new is not None
+        context = np.concatenate([inputs.context, new])
+    if confidence is not None:
+        confidence = replace(confidence, values=exchanged.along(confidence.values))
+    return Seen(
+        extended, make_inputs(extended, settings, inputs.device, pretrained, context), confidence
     )
 
 
@@ -134,13 +168,16 @@ def split_parts(
 def predict_inputs(
     taggers: Sequence[nn.Module], inputs: WordInputs | EncodedInputs, settings: Settings
 ) -> npt.NDArray[np.float32]:
-    """Return (tokens, classes) probabilities, the taggers of several types joined."""
+    """Return (tokens, classes) probabilities: ensembles averaged, those of several types joined."""
     method = METHODS[settings.method]
     activate = None
     if method.predicts_ties:
         is_first = torch.from_numpy(first_tokens(inputs.bounds)).to(device_of(taggers[0]))
         activate = partial(chunk_probabilities, is_first=is_first)
-    probs = [predict_probabilities(tagger, inputs, activate=activate) for tagger in taggers]
+    by_tagger = [predict_probabilities(tagger, inputs, activate=activate) for tagger in taggers]
+    size = settings.ensemble
+    ensembles = (by_tagger[i : i + size] for i in range(0, len(by_tagger), size))
+    probs: list[npt.NDArray[np.float32]] = [np.stack(e).mean(axis=0) for e in ensembles]
     if not method.has_tagger_per_type:
         return probs[0]
     # The most probable type wins; no type if none has a probability above one half.

@@ -7,6 +7,8 @@ from engine.learning.training import Epoch, Schedule
 from engine.planning import CONFIDENCE, METHODS, TRAINING, title_of
 from engine.settings import Settings
 
+_SEEDS_APART = 100_000  # between the taggers of an ensemble; others have 1,000s for lambda
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -33,8 +35,14 @@ def epoch_line(progress: Progress) -> str:
     )
 
 
+def schedules(settings: Settings) -> list[Schedule]:
+    """Return how each tagger of an ensemble is trained: alike, from different seeds."""
+    one = schedule(settings)
+    return [replace(one, seed=one.seed + _SEEDS_APART * i) for i in range(settings.ensemble)]
+
+
 def schedule(settings: Settings) -> Schedule:
-    """Return how each tagger of the training stage is trained."""
+    """Return how the first tagger of the training stage is trained."""
     return Schedule(
         epochs=METHODS[settings.method].tagger_epochs(settings),
         batch_size=settings.batch_size,

@@ -15,17 +15,21 @@ from engine.planning.methods import (
     title_of,
 )
 from engine.planning.preflight import (
+    FEW_WORDS,
     TrainingWork,
     check_labels,
     check_priors,
     label_warnings,
     labeled_tokens,
+    labeled_words,
+    suited_settings,
     training_work,
 )
 from engine.planning.priors import Priors, estimate_priors, given_priors, true_priors
 
 __all__ = [
     "CONFIDENCE",
+    "FEW_WORDS",
     "LINEAR_ROUNDS",
     "METHODS",
     "TRAINING",
@@ -38,6 +42,8 @@ __all__ = [
     "given_priors",
     "label_warnings",
     "labeled_tokens",
+    "labeled_words",
+    "suited_settings",
     "title_of",
     "training_work",
     "true_priors",

@@ -56,7 +56,7 @@ class Method:
         is_linear = settings.confidence_model == "linear"
         epochs = {
             CONFIDENCE: LINEAR_ROUNDS if is_linear else settings.confidence_epochs * scorers,
-            TRAINING: self.tagger_epochs(settings) * self.taggers(types),
+            TRAINING: self.tagger_epochs(settings) * self.taggers(types) * settings.ensemble,
         }
         return {stage: epochs[stage] for stage in self.stages}
 

@@ -4,7 +4,7 @@ Without torch, so that a page can ask before it starts anything.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from engine.settings import Settings
 from engine.text import InputError
 
 FEWEST_LABELED = 20  # tokens per type; with fewer, results are unstable
+FEW_WORDS = 500  # distinct labeled words; with fewer, a tagger learns them by heart
+_FEW_WORDS_DROPOUT = 0.3
+_FEW_WORDS_SHARE = 1.3
 _MOST_LABELED = 0.9  # share of tokens; above it too little unlabeled text is left to learn from
 
 
@@ -47,6 +50,63 @@ def label_warnings(labels: npt.NDArray[np.int16], types: Sequence[str]) -> list[
         for name, count in zip(types, labeled_tokens(labels, types), strict=True)
         if count < FEWEST_LABELED
     ]
+
+
+def labeled_words(sentences: Sequence[Sequence[str]], labels: npt.NDArray[np.int16]) -> int:
+    """Return how many distinct words are labeled, letter case aside.
+
+    >>> labeled_words([["Gout", "and", "gout"]], np.array([1, 0, 1], np.int16))
+    1
+    """
+    tokens = (token for tokens in sentences for token in tokens)
+    return len({token.casefold() for token, label in zip(tokens, labels, strict=True) if label})
+
+
+def suited_settings(
+    settings: Settings,
+    sentences: Sequence[Sequence[str]],
+    labels: npt.NDArray[np.int16],
+    entity_prior: float,
+) -> Settings:
+    """Return the settings that are used on these labels.
+
+    With few labeled words, a tagger would learn them by heart: part of its inputs is hidden, it
+    sees the labeled sentences once more with other phrases of the dictionaries, and more of the
+    likely entities are left out of the negatives.
+
+    With many, it matters how they are written. What looks like a name, with its capital, is one,
+    listed or not. Other words only look alike, and a dictionary that has most of them lacks the
+    rest for a reason: the share that is left out falls with the coverage, to one half.
+    """
+    if not settings.is_suited_to_labels:
+        return settings
+    share = settings.confidence_share
+    if labeled_words(sentences, labels) < FEW_WORDS:
+        return replace(
+            settings,
+            dropout=max(settings.dropout, _FEW_WORDS_DROPOUT),
+            mention_copies=max(settings.mention_copies, 1),
+            confidence_share=share * _FEW_WORDS_SHARE,
+        )
+    if _are_capitalized(sentences, labels):
+        return settings
+    coverage = min(float((labels > 0).mean()) / max(entity_prior, 1e-9), 1.0)
+    return replace(settings, confidence_share=share * (1 - coverage / 2))
+
+
+def _are_capitalized(sentences: Sequence[Sequence[str]], labels: npt.NDArray[np.int16]) -> bool:
+    """Return whether at least half of the labeled tokens begin with a capital.
+
+    The first tokens of sentences do not count: they have one anyway.
+    """
+    is_labeled = iter((labels > 0).tolist())
+    capitals = [
+        token[:1].isupper()
+        for tokens in sentences
+        for i, (token, counts) in enumerate(zip(tokens, is_labeled, strict=False))
+        if counts and i
+    ]
+    return 2 * sum(capitals) >= len(capitals)
 
 
 def labeled_tokens(labels: npt.NDArray[np.int16], types: Sequence[str]) -> list[int]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from engine.planning.preflight import (
     check_priors,
     label_warnings,
     labeled_tokens,
+    suited_settings,
     training_work,
 )
 from engine.settings import Settings
@@ -87,3 +90,37 @@ def test_work_counts_epochs_and_steps_of_all_taggers(method, settings, work):
 def test_a_tagger_per_type_is_more_work_with_more_types():
     assert training_work("bnpu", SETTINGS, 250, types=3) == TrainingWork(30, 90)
     assert training_work("mpu", SETTINGS, 250, types=3) == TrainingWork(10, 30)
+
+
+@pytest.mark.parametrize(("words", "is_few"), [(499, True), (500, False)])
+def test_few_labeled_words_bring_dropout_a_copy_and_a_larger_share(words, is_few):
+    tokens = [f"W{i}" for i in range(words)]
+    sentences = [tokens, [token.lower() for token in tokens], ["other"] * 1000]
+    labels = np.repeat([1, 0], [2 * words, 1000]).astype(np.int16)
+    settings = Settings(is_suited_to_labels=True)
+    suited = suited_settings(settings, sentences, labels, 0.7)
+    used = (suited.dropout, suited.mention_copies, suited.confidence_share)
+    assert used == ((0.3, 1, 1.3) if is_few else (0.0, 0, 1.0))
+    more = suited_settings(replace(settings, dropout=0.5, mention_copies=3), sentences, labels, 0.7)
+    assert (more.dropout, more.mention_copies) == (0.5, 3)
+    as_asked = replace(settings, is_suited_to_labels=False)
+    assert suited_settings(as_asked, sentences, labels, 0.7) == as_asked
+
+
+@pytest.mark.parametrize(
+    ("spelling", "prior", "share"),
+    [
+        (str.lower, 0.8, 2 * 0.75),  # half of the entities are labeled
+        (str.lower, 0.4, 2 * 0.5),
+        (str.lower, 0.1, 2 * 0.5),  # no prior is below the labels
+        (str.title, 0.8, 2),
+    ],
+)
+def test_words_that_are_no_names_are_left_out_the_less_the_more_are_labeled(spelling, prior, share):
+    # The first word of a sentence has a capital anyway, so it says nothing.
+    sentences = [["Word", spelling(f"word{i}"), "of", "the", "text"] for i in range(600)]
+    labels = np.tile([1, 1, 0, 0, 0], 600).astype(np.int16)
+    settings = Settings(is_suited_to_labels=True, confidence_share=2)
+    suited = suited_settings(settings, sentences, labels, prior)
+    assert suited.confidence_share == pytest.approx(share)
+    assert replace(suited, confidence_share=2) == settings
