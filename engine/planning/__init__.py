@@ -20,9 +20,16 @@ from engine.planning.preflight import (
     check_priors,
     label_warnings,
     labeled_tokens,
+    labeled_words,
     training_work,
 )
-from engine.planning.priors import Priors, estimate_priors, given_priors, true_priors
+from engine.planning.priors import (
+    Priors,
+    estimate_priors,
+    given_priors,
+    likely_share,
+    true_priors,
+)
 
 __all__ = [
     "CONFIDENCE",
@@ -38,6 +45,8 @@ __all__ = [
     "given_priors",
     "label_warnings",
     "labeled_tokens",
+    "labeled_words",
+    "likely_share",
     "title_of",
     "training_work",
     "true_priors",

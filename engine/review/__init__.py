@@ -1,11 +1,12 @@
 """What people decide: queues of items to review, decisions, and new dictionary phrases.
 
-items       what several methods find, as items to decide on
-queues      the orders of a review
-decisions   what was decided; rows are only added
-progress    which items are left
-merged      decisions, predictions and dictionary matches as one set
-enrichment  found phrases that the dictionaries lack
+items          what several methods find, as items to decide on
+queues         the orders of a review
+decisions      what was decided; rows are only added
+progress       which items are left
+merged         decisions, predictions and dictionary matches as one set
+enrichment     found phrases that the dictionaries lack
+missing_names  likely names that the dictionaries lack, before any training
 """
 
 from engine.review.decisions import (
@@ -30,6 +31,7 @@ from engine.review.enrichment import (
 )
 from engine.review.items import DICTIONARY, Item, Items, Numbers, count_finds, make_items
 from engine.review.merged import reviewed_entities
+from engine.review.missing_names import MISSING_COLUMNS, missing_names, suggestions
 from engine.review.progress import (
     ReviewProgress,
     acceptable,
@@ -42,6 +44,7 @@ from engine.review.queues import ORDERS, lot, make_queue
 __all__ = [
     "DICTIONARY",
     "KINDS",
+    "MISSING_COLUMNS",
     "ORDERS",
     "Decision",
     "Item",
@@ -68,7 +71,9 @@ __all__ = [
     "make_queue",
     "mark_known",
     "measure_progress",
+    "missing_names",
     "pending",
     "phrase_history",
     "reviewed_entities",
+    "suggestions",
 ]
