@@ -40,7 +40,14 @@ from engine.labels.distant import (
     match_options,
     paint,
 )
-from engine.labels.likely import LIKELY, LikelyName, LikelyTokens, likely_names
+from engine.labels.likely import (
+    LIKELY,
+    LikelyName,
+    LikelyTokens,
+    likely_histogram,
+    likely_names,
+    words_near_cut,
+)
 from engine.labels.matching import Matcher
 from engine.labels.phrase_tables import dictionary_table, length_table, phrase_table, rank_table
 from engine.labels.relabeling import labels_after_muting
@@ -81,6 +88,7 @@ __all__ = [
     "label_changes",
     "labels_after_muting",
     "length_table",
+    "likely_histogram",
     "likely_names",
     "looks_like_a_name",
     "match_options",
@@ -91,4 +99,5 @@ __all__ = [
     "phrase_table",
     "phrase_usage",
     "rank_table",
+    "words_near_cut",
 ]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from engine.dictionaries import is_stop_word
 from engine.text import Document, Entity, Sentence, Span, spans_from_classes
@@ -58,6 +59,43 @@ class LikelyTokens:
         likely = self.ranked()[:count]
         classes[likely] = self.types[likely]
         return classes
+
+
+def likely_histogram(likely: LikelyTokens, ranked: _Numbers, bins: int = 40) -> pd.DataFrame:
+    """Return how many of these tokens have each confidence, by type: low, high, one per type."""
+    values = likely.confidence[ranked].astype(np.float64)
+    edges = np.linspace(values.min(initial=1.0), values.max(initial=0.0), bins + 1)
+    if not len(ranked) or edges[0] == edges[-1]:
+        edges = np.linspace(0.0, 1.0, bins + 1)
+    table = pd.DataFrame({"low": edges[:-1], "high": edges[1:]})
+    for number, name in enumerate(likely.entity_types, start=1):
+        table[name] = np.histogram(values[likely.types[ranked] == number], edges)[0]
+    return table
+
+
+def words_near_cut(
+    sentences: Sequence[Sentence], ranked: _Numbers, count: int, most: int = 8
+) -> tuple[list[str], list[str]]:
+    """Return the words just above and just below a cut after `count` tokens, nearest first."""
+    bounds = np.cumsum([0, *(len(sentence.tokens) for sentence in sentences)])
+    return (
+        _distinct_words(sentences, bounds, ranked[:count][::-1], most),
+        _distinct_words(sentences, bounds, ranked[count:], most),
+    )
+
+
+def _distinct_words(
+    sentences: Sequence[Sentence], bounds: _Numbers, tokens: _Numbers, most: int
+) -> list[str]:
+    words: dict[str, None] = {}
+    for token in tokens.tolist():
+        if len(words) == most:
+            break
+        i = int(np.searchsorted(bounds, token, "right")) - 1
+        word = sentences[i].tokens[token - int(bounds[i])]
+        if any(map(str.isalpha, word)):
+            words[word] = None
+    return list(words)
 
 
 class LikelyName(NamedTuple):
