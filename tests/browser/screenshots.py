@@ -29,7 +29,7 @@ TABS = {  # tabs per page; the first is open at the start
     "home": ("",),
     "text": ("", "Gold (for scoring)"),
     "dictionaries": ("", "Phrases", "Charts", "Versions"),
-    "labels": ("", "Coverage", "Conflicts", "Precision", "Noisy phrases"),
+    "labels": ("", "Coverage", "Missing names", "Conflicts", "Precision", "Noisy phrases"),
     "train": ("",),
     "compare": ("", "Agreement", "Sentences", "Types", "Certainty", "Two runs"),
     "curves": ("",),

@@ -23,7 +23,14 @@ FOUND = {
     "conf_mpu": [("</script> gout", "<i>Disease", 0.7)],
 }
 TABS = {
-    "Distant labels": ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases"),
+    "Distant labels": (
+        "Text",
+        "Coverage",
+        "Missing names",
+        "Conflicts",
+        "Precision",
+        "Noisy phrases",
+    ),
     "Dictionaries": ("Dictionaries", "Phrases", "Charts", "Versions"),
     "Compare": ("Overview", "Agreement", "Sentences", "Types", "Certainty", "Two runs"),
     "Review": ("Decide", "Dictionary candidates", "Decisions"),

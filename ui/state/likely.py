@@ -18,8 +18,7 @@ from engine.labels import (
 )
 from engine.projects import KeptLikely, Project, kept_likely, likely_basis, likely_file_key
 from engine.review import fold_surface, missing_names
-from engine.scoring import Marks, marks_of_entities
-from engine.text import Entity
+from engine.text import EntitiesByDocument, Entity
 from ui.state import corpus, findings
 
 _KEPT = 2
@@ -77,16 +76,16 @@ def send(project: Project, pairs: Pairs) -> None:
     project.set_choice(_SENT, list(dict.fromkeys([*sent(project), *pairs])))
 
 
-def sent_marks(project: Project) -> Marks | None:
-    """Return all places of the names that were sent to review; None if there are none."""
+def sent_entities(project: Project) -> EntitiesByDocument:
+    """Return all places of the names that were sent to review."""
     pairs = tuple(sent(project))
     if not pairs or kept(project) is None:
-        return None
-    return _sent_marks((*_key(project), project.match_preset(), pairs), project)
+        return {}
+    return _sent_entities((*_key(project), project.match_preset(), pairs), project)
 
 
 def sent_key(project: Project) -> tuple[object, ...]:
-    """Return what `sent_marks` depends on."""
+    """Return what `sent_entities` depends on."""
     return (likely_file_key(project), tuple(sent(project)))
 
 
@@ -158,7 +157,7 @@ def _table(key: tuple[object, ...], _project: Project) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _sent_marks(key: tuple[object, ...], _project: Project) -> Marks:
+def _sent_entities(key: tuple[object, ...], _project: Project) -> EntitiesByDocument:
     options = findings.match_options(_project)
     asked = {(fold_surface(phrase, options), name) for phrase, name in sent(_project)}
     documents = findings.documents(_project)
@@ -167,4 +166,4 @@ def _sent_marks(key: tuple[object, ...], _project: Project) -> Marks:
         surface = documents[id].text[entity.start : entity.end]
         if (fold_surface(surface, options), entity.entity_type) in asked:
             entities.setdefault(id, []).append(entity)
-    return marks_of_entities(entities)
+    return entities

@@ -24,7 +24,7 @@ def show(project: Project) -> None:
         likely_names.show_search(project, "missing", is_primary=True)
         show_frequent(project)
         return
-    if likely.active_search(project) or not likely.is_fresh(project, found):
+    if not likely.is_fresh(project, found):
         st.caption(
             "Dictionaries, matching or decisions changed since this search. Names that you added "
             "or rejected are left out; a new search also learns from them."

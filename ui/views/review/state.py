@@ -267,10 +267,9 @@ def _rows(project: Project, job: Job | None, chosen: Setup) -> Numbers:
 @st.cache_resource(max_entries=_KEPT, show_spinner="Comparing the methods")
 def _made_items(key: tuple[object, ...], _project: Project, _job: Job | None) -> Items:
     texts = findings.documents(_project).values()
-    sets = findings.marks_by_method(_project, _job)
-    if (sent := likely.sent_marks(_project)) is not None:
-        sets[LIKELY] = sent  # the least trusted
-    return make_items(texts, sets)
+    found = findings.marks_by_method(_project, _job)
+    sent = likely.sent_entities(_project)
+    return make_items(texts, {**found, LIKELY: sent} if sent else found)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Sorting the queue")
