@@ -120,13 +120,13 @@ def _in_project(project: Project, request: SuggestRequest) -> tuple[LikelyTokens
 
 
 def _write(path: Path, table: pd.DataFrame) -> None:
+    written = table.assign(
+        margin=[f"{margin:.4f}" for margin in table["margin"]],
+        confidence=[f"{confidence:.4f}" for confidence in table["confidence"]],
+        examples=[" | ".join(examples) for examples in table["examples"]],
+    )
     with written_whole(path) as out:
         write_row = row_writer(out, WriteOptions())
-        write_row(table.columns)
-        for row in table.itertuples(index=False):
-            numbers = row._replace(
-                margin=f"{row.margin:.4f}",
-                confidence=f"{row.confidence:.4f}",
-                examples=" | ".join(row.examples),
-            )
-            write_row(map(str, numbers))
+        write_row(written.columns)
+        for row in written.itertuples(index=False, name=None):
+            write_row(row)

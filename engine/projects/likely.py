@@ -81,8 +81,14 @@ def kept_likely(project: Project) -> KeptLikely | None:
             basis = Basis(*map(str, about["basis"]))
             if basis.text != _hash(project.text_key(), reader_version()):
                 return None
-            arrays = [stored[name] for name in ("confidence", "types", "margins", "is_open")]
-        tokens = LikelyTokens(*arrays, tuple(map(str, about["types"])), float(about["share"]))
+            tokens = LikelyTokens(
+                stored["confidence"],
+                stored["types"],
+                stored["margins"],
+                stored["is_open"],
+                tuple(map(str, about["types"])),
+                float(about["share"]),
+            )
         _check(tokens)
         return KeptLikely(tokens, basis)
     return None

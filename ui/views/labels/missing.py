@@ -63,7 +63,6 @@ def show_likely(project: Project) -> None:
                 help="How likely its words are part of an entity; mean of all places.",
             ),
             "places": "Places",
-            "documents": "Documents",
             "example": st.column_config.TextColumn("Example", width="large"),
         },
         f"table_likely_{project.labels_key()}",  # new labels start with an empty selection
@@ -76,9 +75,9 @@ def show_likely(project: Project) -> None:
 def show_actions(project: Project, chosen: pd.DataFrame) -> None:
     """Draw more examples of the selected names, and what can be done with them."""
     pairs = list(zip(chosen["phrase"], chosen["entity_type"], strict=True))
-    for row in chosen.head(3).itertuples():
-        examples = " · ".join(row.examples)
-        st.caption(f"**{elements.plain(row.phrase)}**: {elements.plain(examples)}")
+    for phrase, examples in zip(chosen["phrase"][:3], chosen["examples"][:3], strict=True):
+        lines = [f"**{elements.plain(phrase)}**", *map(elements.plain, examples)]
+        st.caption("  \n".join(lines))
     names = elements.plural(len(pairs), "name")
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button(
