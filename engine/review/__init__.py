@@ -1,12 +1,12 @@
 """What people decide: queues of items to review, decisions, and new dictionary phrases.
 
-items          what several methods find, as items to decide on
-queues         the orders of a review
-decisions      what was decided; rows are only added
-progress       which items are left
-merged         decisions, predictions and dictionary matches as one set
-enrichment     found phrases that the dictionaries lack
-missing_names  likely names that the dictionaries lack, before any training
+items       what several methods find, as items to decide on
+queues      the orders of a review
+decisions   what was decided; rows are only added
+progress    which items are left
+merged      decisions, predictions and dictionary matches as one set
+enrichment  found phrases that the dictionaries lack
+missing     likely names that the dictionaries lack, before any training
 """
 
 from engine.review.decisions import (
@@ -31,7 +31,7 @@ from engine.review.enrichment import (
 )
 from engine.review.items import DICTIONARY, Item, Items, Numbers, count_finds, make_items
 from engine.review.merged import reviewed_entities
-from engine.review.missing_names import MISSING_COLUMNS, missing_names, suggestions
+from engine.review.missing import MISSING_COLUMNS, missing_names, suggestions
 from engine.review.progress import (
     ReviewProgress,
     acceptable,

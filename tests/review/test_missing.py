@@ -8,7 +8,7 @@ from engine.formats.reading import read_corpus
 from engine.labels.likely import LIKELY, LikelyName
 from engine.review.decisions import Decision
 from engine.review.enrichment import known_phrases
-from engine.review.missing_names import MISSING_COLUMNS, missing_names
+from engine.review.missing import MISSING_COLUMNS, missing_names
 from engine.settings import MatchOptions
 from engine.text.model import Entity
 
