@@ -39,7 +39,7 @@ TABS = {  # per page; "" is the one that is open at first
     "home": ("",),
     "text": ("", "Gold (for scoring)"),
     "dictionaries": ("", "Phrases", "Charts", "Versions"),
-    "labels": ("", "Coverage", "Conflicts", "Precision", "Noisy phrases"),
+    "labels": ("", "Coverage", "Missing names", "Conflicts", "Precision", "Noisy phrases"),
     "train": ("",),
     "compare": ("", "Agreement", "Sentences", "Types", "Certainty", "Two runs"),
     "curves": ("",),

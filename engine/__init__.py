@@ -35,6 +35,7 @@ from engine.library import (
     predict,
     read_corpus,
     read_dictionaries,
+    suggest,
     train,
     write_corpus,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "predict",
     "read_corpus",
     "read_dictionaries",
+    "suggest",
     "train",
     "write_corpus",
 ]

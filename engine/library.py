@@ -4,10 +4,12 @@ These functions take file paths and plain values, and call the packages below. `
 offers them. Whatever learns needs torch, which is imported by the first call that learns.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from engine import dictionaries as _dictionaries
 from engine import formats as _formats
@@ -16,6 +18,7 @@ from engine import scoring as _scoring
 from engine.dictionaries import Dictionary
 from engine.files import SourceFile, read_source
 from engine.labels import DistantLabels
+from engine.review import suggestions
 from engine.scoring import Evaluation
 from engine.settings import (
     DEFAULT_MATCH_PRESET,
@@ -23,6 +26,7 @@ from engine.settings import (
     TRAINING_PRESETS,
     MatchOptions,
     ReadOptions,
+    Settings,
     training_settings,
 )
 from engine.text import Corpus, Document, EntitiesByDocument, InputError
@@ -64,6 +68,27 @@ def labeled(corpus: Corpus, labels: DistantLabels) -> Corpus:
     return replace(corpus, entities=dict(entities))
 
 
+def suggest(
+    corpus: Corpus,
+    dictionaries: Sequence[Dictionary],
+    *,
+    match: str = DEFAULT_MATCH_PRESET,
+    preset: str = DEFAULT_TRAINING_PRESET,
+    **changes: Any,
+) -> pd.DataFrame:
+    """Return likely names that the dictionaries lack, the most convincing first.
+
+    One row per name and type: phrase, entity_type, margin, places, documents, confidence, examples.
+    No network is trained; `preset` and `changes` are the settings of the features.
+    """
+    from engine import experiment, learning  # torch takes seconds to import
+
+    settings = _settings(preset, "bilstm", changes)
+    prepared = experiment.prepare(corpus.documents, dictionaries, match=match, settings=settings)
+    likely = learning.find_likely_tokens(prepared.data, prepared.priors.values, settings)
+    return suggestions(corpus.documents, likely, dictionaries, prepared.labels, match)
+
+
 def train(
     corpus: Corpus,
     dictionaries: Sequence[Dictionary],
@@ -84,12 +109,7 @@ def train(
     """
     from engine import experiment, runs  # torch takes seconds to import
 
-    if preset not in TRAINING_PRESETS:
-        raise InputError(f'"{preset}" is not a preset; choose one of {", ".join(TRAINING_PRESETS)}')
-    try:
-        settings = replace(training_settings(preset, encoder), method=method, seed=seed, **changes)
-    except (TypeError, ValueError) as error:
-        raise InputError(str(error)) from None
+    settings = _settings(preset, encoder, {"method": method, "seed": seed, **changes})
     prepared = experiment.prepare(corpus.documents, dictionaries, match=match, settings=settings)
     data, priors = prepared.data, prepared.priors.values
     trained = experiment.run(data, priors, settings, on_progress=on_progress)
@@ -127,6 +147,15 @@ def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) ->
     The format follows from the name of the file unless one is named.
     """
     return _formats.write_corpus(corpus, path, format).rows
+
+
+def _settings(preset: str, encoder: str, changes: Mapping[str, Any]) -> Settings:
+    if preset not in TRAINING_PRESETS:
+        raise InputError(f'"{preset}" is not a preset; choose one of {", ".join(TRAINING_PRESETS)}')
+    try:
+        return replace(training_settings(preset, encoder), **changes)
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from None
 
 
 def _sources(files: Files) -> list[SourceFile]:

@@ -424,5 +424,6 @@ def test_run_checks_its_data_before_anything_else(small):
 def test_data_warnings_count_the_labels_of_a_rare_type():
     labels = np.array([1] * 20 + [2] * 19 + [0] * 50, np.int16)
     assert data_warnings(TrainingData([["x"] * 89], labels, TYPES), SMALL) == [
-        "Disease has 19 labeled tokens; with fewer than 20 results are unstable"
+        "Disease has 19 labeled tokens; with fewer than 20 results are unstable",
+        "Only 1 distinct word is labeled; a larger dictionary helps most",
     ]

@@ -3,13 +3,35 @@
 import pytest
 
 import glossa
+from engine.dictionaries.model import Dictionary, Phrase
+from engine.files.sources import SourceFile
+from engine.settings import ReadOptions
+from tests.support.planted import Planted
 
 CORPUS = glossa.Corpus((glossa.Document("d", "He had gout.", ()),))
 
 
-@pytest.mark.parametrize("act", [glossa.label, glossa.train])
+@pytest.mark.parametrize("act", [glossa.label, glossa.train, glossa.suggest])
 def test_a_match_preset_that_does_not_exist_is_an_error_that_names_the_presets(act):
     with pytest.raises(glossa.InputError) as error:
         act(CORPUS, [], match="nonsense")
-    message = '"nonsense" is not a match preset; choose one of strict, balanced, loose'
+    message = '"nonsense" is not a match preset; choose one of strict, adaptive, balanced, loose'
     assert str(error.value) == message
+
+
+def test_suggest_lists_likely_names_that_the_dictionaries_lack():
+    planted = Planted()
+    lines = "\n".join(" ".join(tokens) for tokens in planted.sentences).encode()
+    corpus = glossa.read_corpus(
+        SourceFile("text.txt", lines), ReadOptions(lines_are_documents=True)
+    )
+    dictionaries = [
+        Dictionary(name, tuple(Phrase(word, name) for word in words[:16]))
+        for name, words in planted.names.items()
+    ]
+    table = glossa.suggest(corpus, dictionaries, word_vectors="none", contextual_layer=0)
+    assert len(table) and not set(table["phrase"]) & planted.known
+    is_name = table["phrase"].isin([word for words in planted.names.values() for word in words])
+    assert is_name.head(20).mean() > is_name.tail(20).mean()
+    with pytest.raises(glossa.InputError, match="is not a preset"):
+        glossa.suggest(corpus, dictionaries, preset="fast")

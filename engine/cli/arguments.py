@@ -35,8 +35,8 @@ def add_command(
     )
 
 
-def add_labeling(parser: argparse.ArgumentParser) -> None:
-    """Add texts and dictionaries, from files or from a project."""
+def add_labeling(parser: argparse.ArgumentParser, *, has_gold: bool = True) -> None:
+    """Add texts and dictionaries, from files or from a project, and gold to score against."""
     parser.add_argument("text", nargs="*", metavar="TEXT", help=f"text files ({READABLE})")
     parser.add_argument(
         "--dictionary",
@@ -66,7 +66,10 @@ def add_labeling(parser: argparse.ArgumentParser) -> None:
         metavar="PHRASE",
         help="phrases and abbreviations that must not match",
     )
-    parser.add_argument("--gold", metavar="FILE", help="human labels, to score against")
+    if has_gold:
+        parser.add_argument("--gold", metavar="FILE", help="human labels, to score against")
+    else:
+        parser.set_defaults(gold=None)
     parser.add_argument(
         "--workers",
         type=count,

@@ -4,6 +4,7 @@ glossa label TEXT... --dictionary DICT... --out FILE
 glossa score --gold FILE --predicted FILE
 glossa convert FILE --out FILE
 glossa train TEXT... --dictionary DICT... --out DIR
+glossa suggest TEXT... --dictionary DICT... --out FILE
 glossa import --create NAME --text FILE... --dictionary DICT...
 glossa train --project ID
 """
@@ -30,6 +31,7 @@ from engine.cli.label import label_command
 from engine.cli.project_arguments import add_export, add_import, add_projects, add_work
 from engine.cli.score import score_command
 from engine.formats import FORMATS
+from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS
 from engine.text import InputError
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_convert(commands_parser)
     _add_train(commands_parser)
     _add_predict(commands_parser)
+    _add_suggest(commands_parser)
     _add_curve(commands_parser)
     add_projects(commands_parser)
     add_import(commands_parser)
@@ -256,6 +259,29 @@ def _add_predict(parsers: "Subparsers") -> None:
     parser.set_defaults(run=_predict)
 
 
+def _add_suggest(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "suggest",
+        "list likely names that the dictionaries lack, before any network is trained",
+        "glossa suggest sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt "
+        "--out suggestions.csv",
+    )
+    add_labeling(parser, has_gold=False)
+    parser.add_argument(
+        "--preset",
+        choices=list(TRAINING_PRESETS),
+        default=DEFAULT_TRAINING_PRESET,
+        help="whose features are used (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--set", nargs="+", default=[], metavar="NAME=VALUE", help="change any setting"
+    )
+    add_reading(parser)
+    parser.add_argument("--out", metavar="FILE", help="CSV file for all suggestions")
+    parser.set_defaults(run=_suggest)
+
+
 # These commands import torch only when they run: that takes longer than another command does.
 
 
@@ -269,6 +295,12 @@ def _predict(options: argparse.Namespace) -> None:
     from engine.cli.predict import predict_command
 
     predict_command(options)
+
+
+def _suggest(options: argparse.Namespace) -> None:
+    from engine.cli.suggest import suggest_command
+
+    suggest_command(options)
 
 
 def _curve(options: argparse.Namespace) -> None:

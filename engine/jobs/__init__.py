@@ -1,6 +1,6 @@
-"""Jobs: training and prediction in processes of their own. Start, watch, stop and resume them.
+"""Jobs: training, prediction and suggestions in processes of their own.
 
-Free of torch, but for the worker.
+Start, watch, stop and resume them. Free of torch, but for the worker.
 
     requests   what a job is to do
     plan       the time and the room on the disk that it needs
@@ -42,6 +42,7 @@ from engine.jobs.requests import (
     PredictRequest,
     ProbeRequest,
     Request,
+    SuggestRequest,
     TrainRequest,
     command_of,
     kind_of,
@@ -85,6 +86,7 @@ __all__ = [
     "Request",
     "Speed",
     "Stage",
+    "SuggestRequest",
     "Superseded",
     "TrainRequest",
     "active_job",

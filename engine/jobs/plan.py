@@ -9,7 +9,14 @@ from pathlib import Path
 from statistics import fmean
 
 from engine.dictionaries import active_types
-from engine.jobs.requests import CurveRequest, ProbeRequest, Request, TrainRequest, settings_of
+from engine.jobs.requests import (
+    CurveRequest,
+    ProbeRequest,
+    Request,
+    SuggestRequest,
+    TrainRequest,
+    settings_of,
+)
 from engine.planning import CONFIDENCE, METHODS, TRAINING
 from engine.projects import Project, reading
 from engine.settings import Settings
@@ -156,10 +163,13 @@ def check_room(project: Project, request: Request) -> None:
 
 def needed_bytes(project: Project, request: Request) -> int:
     """Return about how much a job writes, checkpoints included."""
-    if not isinstance(request, TrainRequest | CurveRequest):
+    if not isinstance(request, TrainRequest | CurveRequest | SuggestRequest):
         return 5 * _MB
     settings = settings_of(request)
     tokens = sum(file.tokens for file in project.text_files())
+    context = 384 * 2 if settings.contextual_layer else 0  # bytes per token
+    if isinstance(request, SuggestRequest):
+        return (context + 7) * tokens + 5 * _MB
     tasks = len(request.methods)
     if isinstance(request, CurveRequest):
         tasks *= len(request.fractions) * len(request.seeds)
@@ -167,7 +177,7 @@ def needed_bytes(project: Project, request: Request) -> int:
     # the next checkpoint is written, and once more for the confidence tagger.
     weights = (tasks + 9 * side_by_side(tasks)) * _weight_bytes(settings)
     # One confidence per token, and a row of some 200 bytes for one token in ten.
-    per_token = 24 * tasks + (384 * 2 if settings.contextual_layer else 0)
+    per_token = 24 * tasks + context
     return weights + tasks * _frozen_bytes(settings) + per_token * tokens + 10 * _MB
 
 

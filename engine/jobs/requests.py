@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from engine.files import SourceFile
 from engine.planning import METHODS
@@ -69,12 +69,23 @@ class PredictRequest:
     options: ReadOptions = ReadOptions()
 
 
-Request = TrainRequest | ProbeRequest | CurveRequest | PredictRequest
+@dataclass(frozen=True, slots=True)
+class SuggestRequest:
+    """A search for likely names that the dictionaries lack; no network is trained."""
+
+    preset: str = DEFAULT_TRAINING_PRESET  # whose features are used, so that training shares them
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    encoder: ClassVar[str] = "bilstm"
+    seed: ClassVar[int] = 0
+
+
+Request = TrainRequest | ProbeRequest | CurveRequest | PredictRequest | SuggestRequest
 KINDS: dict[str, type[Request]] = {
     "train": TrainRequest,
     "probe": ProbeRequest,
     "curve": CurveRequest,
     "predict": PredictRequest,
+    "suggest": SuggestRequest,
 }
 # These use all cores for long, so a project runs one at a time. The others are short.
 QUEUED_KINDS = ("train", "curve")
@@ -88,6 +99,9 @@ def kind_of(request: Request) -> str:
 def check_request(request: Request) -> None:
     """Raise InputError for a request that no job can fulfil."""
     if isinstance(request, PredictRequest):
+        return
+    if isinstance(request, SuggestRequest):
+        settings_of(request)
         return
     if not request.methods:
         raise InputError(f"no method is chosen; choose from {', '.join(TRAINABLE)}")
@@ -110,7 +124,9 @@ def _check_numbers(what: str, numbers: tuple[int, ...], least: int, most: int) -
         raise InputError(f"a {what} is a whole number from {least} to {most:,}; {got}")
 
 
-def settings_of(request: TrainRequest | ProbeRequest | CurveRequest) -> Settings:
+def settings_of(
+    request: TrainRequest | ProbeRequest | CurveRequest | SuggestRequest,
+) -> Settings:
     """Return the settings of the preset, with the changes of the request."""
     if request.preset not in TRAINING_PRESETS:
         names = ", ".join(TRAINING_PRESETS)

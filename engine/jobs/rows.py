@@ -25,10 +25,10 @@ TABLES_OF_A_JOB = ("job_epochs", "job_points", "job_cells", "job_facts", "job_sp
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A training, curve, prediction or probe: what was asked for, and how far it is."""
+    """A training, curve, prediction, probe or suggestion: what was asked for, and how far it is."""
 
     id: str
-    kind: str  # train, curve, predict, probe
+    kind: str  # train, curve, predict, probe, suggest
     state: str  # queued, running, stopping; then cancelled, failed, interrupted or done
     stage: str  # waiting, reading, labels, priors, confidence, training, predict, …
     method: str  # the method that reported last

@@ -12,6 +12,7 @@ coverage       how much of the text is labeled
 changes        what differs between two sets of labels
 phrase_tables  how often each phrase matches
 candidates     frequent names that nothing matches
+likely         unlabeled tokens that a linear model finds likely, and their names
 """
 
 from engine.labels.abbreviations import is_short_form
@@ -39,6 +40,14 @@ from engine.labels.distant import (
     match_options,
     paint,
 )
+from engine.labels.likely import (
+    LIKELY,
+    LikelyName,
+    LikelyTokens,
+    likely_histogram,
+    likely_names,
+    words_near_cut,
+)
 from engine.labels.matching import Matcher
 from engine.labels.phrase_tables import dictionary_table, length_table, phrase_table, rank_table
 from engine.labels.relabeling import labels_after_muting
@@ -50,6 +59,7 @@ __all__ = [
     "ALSO_COLUMNS",
     "KEPT",
     "LETTER_CASE",
+    "LIKELY",
     "MATCH_COLUMNS",
     "OUTCOMES",
     "SAME_TYPE",
@@ -60,6 +70,8 @@ __all__ = [
     "Changes",
     "Coverage",
     "DistantLabels",
+    "LikelyName",
+    "LikelyTokens",
     "Matcher",
     "Resolver",
     "added_labels",
@@ -76,6 +88,8 @@ __all__ = [
     "label_changes",
     "labels_after_muting",
     "length_table",
+    "likely_histogram",
+    "likely_names",
     "looks_like_a_name",
     "match_options",
     "matches_per_sentence",
@@ -85,4 +99,5 @@ __all__ = [
     "phrase_table",
     "phrase_usage",
     "rank_table",
+    "words_near_cut",
 ]

@@ -18,7 +18,7 @@ from torch import Tensor
 from engine.learning.confidence import Confidence, within_bounds
 from engine.learning.training import Epoch
 from engine.network import TokenFeatures, WordInputs
-from engine.planning import LINEAR_ROUNDS
+from engine.planning import LINEAR_ROUNDS, likely_share
 from engine.settings import Settings
 
 _FOLDS = 10  # of words
@@ -106,16 +106,6 @@ def linear_types(
     ranked = np.sort(np.stack([*shared, np.zeros(len(labels), np.float32)]), axis=0)
     best = np.argmax(np.stack(shared), axis=0) + 1
     return TypeGuess(best.astype(np.int16), ranked[-1] - ranked[-2])
-
-
-def likely_share(labels: npt.NDArray[np.int16], entity_prior: float) -> float:
-    """Return the share of unlabeled tokens that are entities if the prior is right (alpha).
-
-    >>> likely_share(np.array([1, 0, 0, 0], np.int16), 0.5)
-    0.3333333333333333
-    """
-    labeled = float((labels > 0).mean()) if len(labels) else 0.0
-    return max(0.0, (entity_prior - labeled) / (1 - labeled)) if labeled < 1 else 0.0
 
 
 def number_words(sentences: Sequence[Sequence[str]], *, is_folded: bool) -> _Numbers:

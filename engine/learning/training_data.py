@@ -102,4 +102,4 @@ def check_data(data: TrainingData, priors: npt.NDArray[np.float64]) -> None:
 def data_warnings(data: TrainingData, settings: Settings) -> list[str]:
     """Return what a person should know before waiting for a result."""
     cut = count_cut_tokens(data.sentences, settings)
-    return [*label_warnings(data.labels, data.types), *cut_notes(cut)]
+    return [*label_warnings(data.labels, data.types, data.sentences), *cut_notes(cut)]

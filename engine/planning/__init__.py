@@ -25,7 +25,13 @@ from engine.planning.preflight import (
     suited_settings,
     training_work,
 )
-from engine.planning.priors import Priors, estimate_priors, given_priors, true_priors
+from engine.planning.priors import (
+    Priors,
+    estimate_priors,
+    given_priors,
+    likely_share,
+    true_priors,
+)
 
 __all__ = [
     "CONFIDENCE",
@@ -43,6 +49,7 @@ __all__ = [
     "label_warnings",
     "labeled_tokens",
     "labeled_words",
+    "likely_share",
     "suited_settings",
     "title_of",
     "training_work",

@@ -80,7 +80,7 @@ METHODS: dict[str, Method] = {
             "conf_mpu",
             "Conf-MPU",
             "First learns how likely each token is part of an entity, then no longer counts the "
-            "likely ones as non-entities. The paper's method; it trains two taggers.",
+            "likely ones as non-entities. The paper's method.",
             stages=(CONFIDENCE, TRAINING),
         ),
         Method(

@@ -42,21 +42,32 @@ def check_priors(values: npt.NDArray[np.float64]) -> None:
         raise InputError(f"Priors must be > 0 and sum to < 1 (now {values.sum():.2f})")
 
 
-def label_warnings(labels: npt.NDArray[np.int16], types: Sequence[str]) -> list[str]:
+def label_warnings(
+    labels: npt.NDArray[np.int16],
+    types: Sequence[str],
+    sentences: Sequence[Sequence[str]],
+) -> list[str]:
     """Return warnings to show before the training starts."""
-    return [
+    warnings = [
         f"{name} has {count:,} labeled tokens; with fewer than {FEWEST_LABELED} results are "
         "unstable"
         for name, count in zip(types, labeled_tokens(labels, types), strict=True)
         if count < FEWEST_LABELED
     ]
+    words = labeled_words(sentences, labels)
+    if words < FEW_WORDS:
+        warnings.append(
+            f"Only {words:,} distinct {'word is' if words == 1 else 'words are'} labeled; a larger "
+            "dictionary helps most"
+        )
+    return warnings
 
 
 def labeled_words(sentences: Sequence[Sequence[str]], labels: npt.NDArray[np.int16]) -> int:
-    """Return how many distinct words are labeled, letter case aside.
+    """Return how many distinct words are labeled; letter case does not count.
 
-    >>> labeled_words([["Gout", "and", "gout"]], np.array([1, 0, 1], np.int16))
-    1
+    >>> labeled_words([["Gout", "and", "gout"], ["rash"]], np.array([1, 0, 1, 2], np.int16))
+    2
     """
     tokens = (token for tokens in sentences for token in tokens)
     return len({token.casefold() for token, label in zip(tokens, labels, strict=True) if label})

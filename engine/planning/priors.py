@@ -99,6 +99,16 @@ def true_priors(
     return _with_shares(types, _labeled_shares(gold_labels, types), TRUE, labels)
 
 
+def likely_share(labels: npt.NDArray[np.int16], entity_prior: float) -> float:
+    """Return the share of unlabeled tokens that are entities if the prior is right (alpha).
+
+    >>> likely_share(np.array([1, 0, 0, 0], np.int16), 0.5)
+    0.3333333333333333
+    """
+    labeled = float((labels > 0).mean()) if len(labels) else 0.0
+    return max(0.0, (entity_prior - labeled) / (1 - labeled)) if labeled < 1 else 0.0
+
+
 def _check(
     sentences: Sequence[Sequence[str]], labels: npt.NDArray[np.int16], types: Sequence[str]
 ) -> None:

@@ -6,6 +6,7 @@ connection, migrations, store  the database: opened, brought up to date, read an
 files, texts, gold             the uploaded files, the corpus and the gold in them
 versions                       every version of the dictionaries
 labels, caches                 distant labels and read text, kept beside the project
+likely                         likely entities, found before any training
 job_states                     the states of jobs
 archive                        a project as a zip
 """
@@ -13,6 +14,14 @@ archive                        a project as a zip
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
 from engine.projects.job_states import ACTIVE
 from engine.projects.labels import EarlierLabels, labels_of
+from engine.projects.likely import (
+    Basis,
+    KeptLikely,
+    keep_likely,
+    kept_likely,
+    likely_basis,
+    likely_file_key,
+)
 from engine.projects.project import Project
 from engine.projects.store import reading, touch, writing
 from engine.projects.texts import read_units
@@ -36,7 +45,9 @@ __all__ = [
     "CACHE",
     "IMPORT_LIMITS",
     "SAMPLE_ID",
+    "Basis",
     "EarlierLabels",
+    "KeptLikely",
     "Project",
     "ProjectSummary",
     "StoredFile",
@@ -45,7 +56,11 @@ __all__ = [
     "delete_project",
     "duplicate_project",
     "import_project_zip",
+    "keep_likely",
+    "kept_likely",
     "labels_of",
+    "likely_basis",
+    "likely_file_key",
     "list_projects",
     "open_project",
     "read_units",

@@ -234,13 +234,18 @@ class Project:
         changed = unmute_phrases(self.dictionaries_at(version), rows)
         return self.save_dictionaries(changed, f"Unmuted {_listed(rows)}", based_on=version)
 
-    def add_phrases(self, chosen: Sequence[tuple[str, str]]) -> tuple[int, int]:
-        """Add (phrase, type) pairs found in review; return the version and how many were new."""
+    def add_phrases(
+        self, chosen: Sequence[tuple[str, str]], source: str = "review"
+    ) -> tuple[int, int]:
+        """Add (phrase, type) pairs to the dictionary "From review", or from another source.
+
+        Return the version and how many pairs were new.
+        """
         version = self.dictionary_version()
         before = self.dictionaries_at(version)
-        after = add_phrases(before, chosen)
+        after = add_phrases(before, chosen, f"From {source}")
         count = sum(len(d.phrases) for d in after) - sum(len(d.phrases) for d in before)
-        reason = f"{count:,} {'phrase' if count == 1 else 'phrases'} from review"
+        reason = f"{count:,} {'phrase' if count == 1 else 'phrases'} from {source}"
         return self.save_dictionaries(after, reason, based_on=version), count
 
     def relabel_phrases(self, rows: Sequence[PhraseRow], new_type: str) -> int:

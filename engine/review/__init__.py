@@ -6,6 +6,7 @@ decisions   what was decided; rows are only added
 progress    which items are left
 merged      decisions, predictions and dictionary matches as one set
 enrichment  found phrases that the dictionaries lack
+missing     likely names that the dictionaries lack, before any training
 """
 
 from engine.review.decisions import (
@@ -30,6 +31,7 @@ from engine.review.enrichment import (
 )
 from engine.review.items import DICTIONARY, Item, Items, Numbers, count_finds, make_items
 from engine.review.merged import reviewed_entities
+from engine.review.missing import MISSING_COLUMNS, missing_names, suggestions
 from engine.review.progress import (
     ReviewProgress,
     acceptable,
@@ -42,6 +44,7 @@ from engine.review.queues import ORDERS, lot, make_queue
 __all__ = [
     "DICTIONARY",
     "KINDS",
+    "MISSING_COLUMNS",
     "ORDERS",
     "Decision",
     "Item",
@@ -68,7 +71,9 @@ __all__ = [
     "make_queue",
     "mark_known",
     "measure_progress",
+    "missing_names",
     "pending",
     "phrase_history",
     "reviewed_entities",
+    "suggestions",
 ]

@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from engine.labels import LIKELY
 from engine.review.items import DICTIONARY, Items, Numbers
 
 ORDERS = ("disagreement", "uncertain", "dictionary", "unseen", "random")
 _Values = npt.NDArray[np.float64]
+_SILENT = (DICTIONARY, LIKELY)  # what they do not find they say nothing about
 AreKnown = Callable[[Sequence[str]], Sequence[bool]]
 
 
@@ -51,9 +53,9 @@ def disagreement(items: Items) -> _Values:
     """
     votes = items.opinions
     speaks = np.ones(votes.shape, bool)
-    if DICTIONARY in items.methods:
-        silent = items.methods.index(DICTIONARY)
-        speaks[:, silent] = votes[:, silent] >= 0
+    for silent, method in enumerate(items.methods):
+        if method in _SILENT:
+            speaks[:, silent] = votes[:, silent] >= 0
     voters = speaks.sum(axis=1)
     entropy = np.zeros(len(items))
     for i in range(votes.shape[1]):
@@ -65,7 +67,7 @@ def disagreement(items: Items) -> _Values:
 
 def rejections(items: Items) -> _Values:
     """Return, per item, the share of trained methods that find nothing of its type there."""
-    trained = [i for i, method in enumerate(items.methods) if method != DICTIONARY]
+    trained = [i for i, method in enumerate(items.methods) if method not in _SILENT]
     if not trained:
         return np.zeros(len(items))
     types = np.append(items.type, -1)  # opinion -1 (nothing found) has the type -1

@@ -9,10 +9,10 @@ from tests.support.finished_runs import make_project
 from tests.support.pages import captions, checked, figures, open_page, progress, table
 from tests.support.pages import html as texts
 from ui.state import labels as state
-from ui.views.labels import coverage as labels_coverage
+from ui.views.labels import missing as labels_missing
 
 TEXT = b"He had gout. Lead was found. Nothing else.\n"
-TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases", "Variants")
+TABS = ("Text", "Coverage", "Missing names", "Conflicts", "Precision", "Noisy phrases", "Variants")
 
 
 @pytest.fixture
@@ -54,7 +54,8 @@ def test_every_tab_is_drawn_and_only_the_open_one(sample, tab):
     page = show(sample, tab)
     drawn = {
         "Text": bool(page.text_input),
-        "Coverage": any("example" in table.value for table in page.dataframe),
+        "Coverage": "Along the corpus" in [heading.value for heading in page.subheader],
+        "Missing names": any("example" in table.value for table in page.dataframe),
         "Conflicts": any("rule" in table.value for table in page.dataframe),
         "Precision": any("F1 (%)" in table.value for table in page.dataframe),
         "Noisy phrases": any("flags" in table.value for table in page.dataframe),
@@ -222,17 +223,12 @@ def test_page_says_when_no_dictionary_has_the_phrase(own):
 # ---- coverage, conflicts, noisy phrases -----------------------------------------------------
 
 
-def test_coverage_tab_lists_what_may_be_missing(sample):
-    missing = table(show(sample, "Coverage"), "example")
-    assert missing["phrase"].tolist()[:2] == ["isotretinoin", "lithium"]
-
-
 def test_missing_candidates_of_a_large_text_are_computed_on_request(sample, monkeypatch):
-    monkeypatch.setattr(labels_coverage, "SMALL", 100)
-    page = show(sample, "Coverage")
+    monkeypatch.setattr(labels_missing, "SMALL", 100)
+    page = show(sample, "Missing names")
     assert not any("example" in frame.value for frame in page.dataframe)
     page = open_page("labels", sample.id)
-    page.session_state["labels_tab"], page.session_state["labels_missing"] = "Coverage", True
+    page.session_state["labels_tab"], page.session_state["labels_missing"] = "Missing names", True
     assert "example" in table(checked(page.run()), "example")
 
 

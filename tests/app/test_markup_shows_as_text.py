@@ -35,7 +35,7 @@ PAGES = {
     "home": (),
     "text": (),
     "dictionaries": (),
-    "labels": ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases"),
+    "labels": ("Text", "Coverage", "Missing names", "Conflicts", "Precision", "Noisy phrases"),
     "train": (),
     "compare": (),
     "curves": (),

@@ -100,20 +100,20 @@ def test_a_run_starts_with_what_was_chosen(started):
     page.radio(key="train_preset").set_value("quick")
     checked(page.run())
     page.number_input(key="train_epochs_quick_bilstm").set_value(3)
-    page.number_input(key="train_confidence_threshold_quick_bilstm").set_value(0.7)
+    page.number_input(key="train_entity_weight_quick_bilstm").set_value(2.0)
     page.selectbox(key="train_loss_quick_bilstm").set_value("gce")
     page.number_input(key="train_seed").set_value(7)
     checked(page.run())
     assert page.code[-1].value == (
         "glossa train --project sample --preset quick --methods mpu,conf_mpu --seed 7 "
-        "--set epochs=3 confidence_threshold=0.7 loss=gce"
+        "--set epochs=3 entity_weight=2.0 loss=gce"
     )
     checked(page.button(key="train_start").click().run())
     assert started == [
         jobs.TrainRequest(
             ("mpu", "conf_mpu"),
             "quick",
-            settings={"epochs": 3, "confidence_threshold": 0.7, "loss": "gce"},
+            settings={"epochs": 3, "entity_weight": 2.0, "loss": "gce"},
             seed=7,
         )
     ]
@@ -275,7 +275,7 @@ def test_a_run_in_progress_is_shown_with_its_stages_and_curves():
     report_epochs(report, "mpn", count=3)
     report_epochs(report, "conf_mpu", "confidence", count=8, total=8)
     page = show(project)
-    assert progress(page).startswith("25 % · Conf-MPU: training the confidence tagger")
+    assert progress(page).startswith("25 % · Conf-MPU: estimating the confidence")
     assert progress(page).endswith("so far · about 42 s left")
     assert "You can close this page" in captions(page)
     stages = texts(page).partition('<ol class="gl-stages">')[2].partition("</ol>")[0]

@@ -46,8 +46,9 @@ def start_run(page, methods, epochs):
         main(page).get_by_text("Advanced", exact=True).click()
     write_number(page, "Epochs", epochs)
     write_number(page, "Sentences per batch", 8)
-    if "Conf-MPU" in methods:
-        write_number(page, "Epochs of the confidence tagger", 3)
+    label = "Epochs of the confidence tagger"  # not with a linear confidence
+    if main(page).get_by_role("spinbutton", name=label, exact=True).is_visible():
+        write_number(page, label, 3)
     expect(main(page)).to_contain_text(f"Epochs: {methods[0]} {epochs}")
     press(page, "Start")
     expect(page.get_by_role("heading", name="Run in progress")).to_be_visible()
@@ -55,6 +56,17 @@ def start_run(page, methods, epochs):
 
 def progress(page):
     return main(page).get_by_test_id("stProgress").first
+
+
+def test_likely_names_are_found_before_any_training(page, prepared):
+    follow(page, "Distant labels")
+    open_tab(page, "Missing names")
+    press(page, "Find likely missing names")
+    expect(
+        main(page).get_by_text(re.compile("most convincing first|No likely name"))
+    ).to_be_visible()
+    assert [job.state for job in jobs.list_jobs(prepared, "suggest")] == ["done"]
+    follow(page, "Train")
 
 
 def test_a_run_is_cancelled_and_resumed(page, prepared):

@@ -23,7 +23,15 @@ FOUND = {
     "conf_mpu": [("</script> gout", "<i>Disease", 0.7)],
 }
 TABS = {
-    "Distant labels": ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases", "Variants"),
+    "Distant labels": (
+        "Text",
+        "Coverage",
+        "Missing names",
+        "Conflicts",
+        "Precision",
+        "Noisy phrases",
+        "Variants",
+    ),
     "Dictionaries": ("Dictionaries", "Phrases", "Charts", "Versions"),
     "Compare": ("Overview", "Agreement", "Sentences", "Types", "Certainty", "Two runs"),
     "Review": ("Decide", "Dictionary candidates", "Decisions"),

@@ -238,6 +238,28 @@ def test_fractions_are_checked(capsys, folder, tmp_path):
     assert "--fractions takes whole numbers from 1 to 100" in err
 
 
+def test_suggest_prints_likely_names_and_writes_all_of_them(capsys, folder, tmp_path):
+    out_file = tmp_path / "names.csv"
+    code, out, err = run(capsys, "suggest", folder / "text.jsonl", *dictionaries(), "--set",
+                         "contextual_layer=0", "word_vectors=none", "--out", out_file)  # fmt: skip
+    assert code == 0
+    assert re.search(r"About \d+ unlabeled tokens are likely entities \(\d+\.\d % of the", out)
+    assert "Estimating: 5 rounds done" in err
+    assert "distinct words are labeled; a larger dictionary helps most" in err
+    rows = read_rows(out_file)
+    assert f"Wrote {len(rows):,} rows" in out
+    assert list(rows[0]) == ["phrase", "entity_type", "margin", "places", "documents",
+                             "confidence", "examples"]  # fmt: skip
+    assert rows[0]["phrase"] in out and rows[0]["phrase"] in rows[0]["examples"]
+    assert {row["entity_type"] for row in rows} <= {"Chemical", "Disease"}
+
+
+def test_suggest_takes_no_gold(capsys, folder):
+    with pytest.raises(SystemExit):
+        main(["suggest", str(folder / "text.jsonl"), *dictionaries(), *gold()])
+    assert "unrecognized arguments: --gold" in capsys.readouterr().err
+
+
 def test_supervised_learns_from_gold_and_says_so(capsys, folder, tmp_path):
     code, out, _ = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *gold(), *SMALL,
                        "--methods", "supervised,mpn", "--out", tmp_path / "runs")  # fmt: skip

@@ -16,6 +16,7 @@ from engine.cli.command_line import main
 from engine.files.sources import SourceFile, path_source, read_source
 from engine.network.device import set_threads
 from engine.projects.files import IMPORT_LIMITS
+from engine.projects.likely import kept_likely
 from engine.projects.store import writing
 from engine.projects.workspace import (
     create_project,
@@ -305,6 +306,21 @@ def test_curve_stores_its_points_in_the_project_and_in_a_file(capsys, trained, t
 
 
 # ---- export ---------------------------------------------------------------------------------
+
+
+def test_suggest_is_a_job_of_the_project(capsys, trained, tmp_path):
+    project, _ = trained
+    bare = ["--set", "word_vectors=none", "contextual_layer=0"]
+    out_file = tmp_path / "names.csv"
+    code, out, _ = run(capsys, "suggest", "--project", project.id, *bare, "--out", out_file)
+    assert code == 0
+    [job] = jobs.list_jobs(project, "suggest")
+    assert job.state == "done"
+    kept = kept_likely(project)
+    assert f"About {kept.tokens.count():,} unlabeled tokens are likely entities" in out
+    assert read_rows(out_file)
+    code, _, err = run(capsys, "suggest", "--project", project.id, "--match", "strict")
+    assert code == 2 and "--project brings its own --match" in err
 
 
 def test_export_writes_what_a_method_found(capsys, trained, tmp_path):

@@ -50,9 +50,24 @@ def test_priors_that_leave_room_pass():
 
 
 def test_few_labeled_tokens_give_a_warning():
-    assert label_warnings(labels(90, 20, 7), TYPES) == [
+    words = [[f"word{i}" for i in range(1_500)]]
+    assert label_warnings(labels(893, 600, 7), TYPES, words) == [
         "Disease has 7 labeled tokens; with fewer than 20 results are unstable"
     ]
+
+
+@pytest.mark.parametrize(
+    ("distinct", "said"),
+    [
+        (500, []),
+        (499, ["Only 499 distinct words are labeled; a larger dictionary helps most"]),
+        (1, ["Only 1 distinct word is labeled; a larger dictionary helps most"]),
+    ],
+)
+def test_few_distinct_labeled_words_give_a_warning(distinct, said):
+    words = [f"{'Word' if i % 2 else 'word'}{i // 2 % distinct}" for i in range(1_000)]
+    sentences = [["the"] * 400, words]  # letter case does not count, unlabeled words neither
+    assert label_warnings(labels(400, 500, 500), TYPES, sentences) == said
 
 
 def test_labeled_tokens_count_types_that_are_never_labeled():

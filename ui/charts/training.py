@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ui.charts.palette import METHOD_COLORS, METHOD_DASHES
-from ui.charts.style import BARS, TEXT, framed
+from ui.charts.style import BARS, TEXT, framed, shown
 
 _MOST_POINTS = 400  # per line
 _LABELED = "#3778ad"
@@ -93,19 +93,54 @@ def confidence_figure(histogram: pd.DataFrame, threshold: float | None = None) -
         margin_t=36,
     )
     if threshold is not None:
-        figure.add_vline(x=threshold, line={"color": TEXT, "dash": "dot", "width": 1.5})
-        figure.add_annotation(
-            x=threshold,
-            y=1,
-            yref="paper",
-            text="threshold",
-            showarrow=False,
-            xanchor="left",
-            xshift=4,
-        )
+        _mark(figure, threshold, "threshold")
     figure.update_xaxes(title="Confidence that a token is part of an entity", range=[0, 1])
     figure.update_yaxes(title="Share of tokens (%)", rangemode="tozero", nticks=5)
     return figure
+
+
+def likely_figure(
+    histogram: pd.DataFrame, colors: Mapping[str, str], cut: float | None
+) -> go.Figure:
+    """Return the confidence of the likeliest unlabeled tokens, by guessed type, and the cut.
+
+    histogram: low, high (edges of a bin), and one column per type (numbers of tokens).
+    """
+    middle = (histogram["low"] + histogram["high"]) / 2
+    width = histogram["high"] - histogram["low"]
+    bars = [
+        go.Bar(
+            x=middle,
+            y=histogram[name],
+            width=width,
+            name=shown(name),
+            marker={"color": color, "opacity": 0.8},
+            customdata=histogram[["low", "high"]],
+            hovertemplate=f"%{{y:,}} {shown(name)} tokens with a confidence from "
+            "%{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>",
+        )
+        for name, color in colors.items()
+    ]
+    figure = framed(bars, height=_HEIGHT)
+    figure.update_layout(
+        barmode="stack",
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        margin={"t": 36, "r": 8},
+    )
+    if cut is not None:
+        _mark(figure, cut, "left out from here on")
+    figure.update_xaxes(title="Confidence that a token is part of an entity", nticks=6)
+    figure.update_yaxes(title="Unlabeled tokens", rangemode="tozero", nticks=5)
+    return figure
+
+
+def _mark(figure: go.Figure, x: float, text: str) -> None:
+    """Draw a vertical line with a text beside its upper end."""
+    figure.add_vline(x=x, line={"color": TEXT, "dash": "dot", "width": 1.5})
+    figure.add_annotation(
+        x=x, y=1, yref="paper", text=text, showarrow=False, xanchor="left", xshift=4
+    )
 
 
 def _line(method: str, x: pd.Series, y: pd.Series, names: Mapping[str, str]) -> go.Scatter:

@@ -13,7 +13,13 @@ from engine.text import InputError
 from ui.parts import elements, live, wording
 from ui.state import current, findings
 
-PAGE_BY_KIND = {"train": "train", "curve": "curves", "predict": "predict", "probe": "train"}
+PAGE_BY_KIND = {
+    "train": "train",
+    "curve": "curves",
+    "predict": "predict",
+    "probe": "train",
+    "suggest": "labels",
+}
 
 
 def show(groups: Mapping[str, Sequence[Any]]) -> None:

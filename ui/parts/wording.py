@@ -7,12 +7,14 @@ METHOD_NAMES = {
     **{method.name: method.title for method in METHODS.values()},
     "gold": "Gold",
     "review": "Reviewed",
+    "likely": "Likely name",
 }
 JOB_NAMES = {
     "train": "Training",
     "curve": "Coverage curves",
     "predict": "Prediction",
     "probe": "Measuring the speed",
+    "suggest": "Finding likely names",
 }
 JOB_STATES = {
     "queued": "waiting",
@@ -30,8 +32,9 @@ JOB_STAGES = {  # what a job does, by the stage that it reports
     "prepare": "Reading, matching, estimating priors",
     "priors": "Estimating the priors",
     "context": "Encoding the text with the frozen encoder",
-    "confidence": "Training the confidence tagger",
+    "confidence": "Estimating the confidence",
     "training": "Training",
+    "suggest": "Looking for likely names",
     "predict": "Finding entities and scoring them",
     "done": "Done",
 }
@@ -43,9 +46,10 @@ MATCH_PRESETS = {
     "loose": "Any case, accents, plurals and hyphens.",
 }
 TRAINING_PRESETS = {
-    "quick": "A first look. Methods already differ, but scores are not the best possible.",
-    "balanced": "A good result in reasonable time.",
-    "paper": "The published settings with 100 epochs. Takes the longest.",
+    "quick": "A first look: few epochs, a small network. Methods already differ, but scores are "
+    "not the best possible.",
+    "balanced": "More epochs and a larger network. A good result in reasonable time.",
+    "paper": "The published settings, 100 epochs, without the context of words. Takes the longest.",
 }
 ENCODERS = {
     "bilstm": "BiLSTM",

@@ -2,10 +2,18 @@
 
 from collections.abc import Callable
 
-from engine.jobs import CurveRequest, PredictRequest, ProbeRequest, Report, stored_request
+from engine.jobs import (
+    CurveRequest,
+    PredictRequest,
+    ProbeRequest,
+    Report,
+    SuggestRequest,
+    stored_request,
+)
 from engine.jobs.worker.curve import curve_job
 from engine.jobs.worker.predict import predict_job
 from engine.jobs.worker.setup import ActiveJob
+from engine.jobs.worker.suggest import suggest_job
 from engine.jobs.worker.train import probe_job, train_job
 from engine.learning import OnProgress, epoch_line
 from engine.projects import Project
@@ -31,4 +39,6 @@ def do_work(
         return predict_job(active, request)
     if isinstance(request, ProbeRequest):
         return probe_job(active, request)
+    if isinstance(request, SuggestRequest):
+        return suggest_job(active, request)
     return train_job(active, request)

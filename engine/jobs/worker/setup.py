@@ -64,8 +64,16 @@ def context_folder(project: Project) -> Path:
     return project.folder / CACHE / "context"
 
 
-def keep_project_context(active: ActiveJob, sentences: Tokens, settings: Settings) -> bool:
-    """Compute the contextual features of the text, if there are any; return False when stopped."""
+def keep_project_context(
+    active: ActiveJob,
+    sentences: Tokens,
+    settings: Settings,
+    shares: tuple[float, float] | None = None,
+) -> bool:
+    """Compute the contextual features of the text, if there are any; return False when stopped.
+
+    `shares` are the shares of the whole job that are done before and after; None: too few to show.
+    """
     if not has_context(settings):
         return True
     watch, reported_at = Stopwatch(), 0.0
@@ -74,7 +82,8 @@ def keep_project_context(active: ActiveJob, sentences: Tokens, settings: Setting
         nonlocal reported_at
         if watch.seconds - reported_at > _REPORT_SECONDS:
             reported_at = watch.seconds
-            active.report.progress(message=f"{100 * share:.0f} % of the text is read.")
+            done = {} if shares is None else {"share": (1 - share) * shares[0] + share * shares[1]}
+            active.report.progress(message=f"{100 * share:.0f} % of the text is read.", **done)
 
     active.report.progress(stage="context")
     folder = context_folder(active.project)

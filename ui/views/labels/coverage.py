@@ -10,11 +10,9 @@ from ui.parts import elements
 from ui.state import corpus
 from ui.state import labels as state
 
-SMALL = 200_000  # tokens; up to this size, looking for missing names is fast
-
 
 def show_coverage(project: Project) -> None:
-    """Draw where the labels are, which dictionaries they come from, and what may be missing."""
+    """Draw where the labels are, and which dictionaries they come from."""
     tables = state.coverage_tables(project)
     if not corpus.has_gold(project):
         st.caption(
@@ -30,28 +28,6 @@ def show_coverage(project: Project) -> None:
     st.subheader("Matches per sentence", anchor=False)
     figure = charts.per_sentence_figure(tables.per_sentence)
     st.plotly_chart(figure, key="chart_sentences", config=CONFIG)
-    show_missing(project)
-
-
-def show_missing(project: Project) -> None:
-    """Draw frequent names that nothing matches; for a large text, only on request."""
-    is_small = state.coverage(project).tokens <= SMALL
-    with st.expander(
-        "Maybe missing from your dictionaries",
-        expanded=is_small,
-        key="labels_missing",
-        on_change="rerun",
-    ) as section:
-        if not section.open:
-            return
-        st.caption("Frequent in the text, not everyday words, and not matched.")
-        missing = state.missing(project)
-        if missing.empty:
-            st.info("No frequent name is without a match.")
-            return
-        columns = {"phrase": "Phrase", "count": "Times", "documents": "Documents"}
-        example = st.column_config.TextColumn("Example", width="large")
-        elements.show_table(missing, {**columns, "example": example}, "table_missing")
 
 
 def show_conflicts(project: Project) -> None:

@@ -12,12 +12,15 @@ from ui.parts import elements, wording
 from ui.state import corpus
 from ui.state import labels as state
 from ui.views.labels import coverage as labels_coverage
+from ui.views.labels import missing as labels_missing
 from ui.views.labels import noisy as labels_noisy
 from ui.views.labels import precision as labels_precision
 from ui.views.labels import text as labels_text
 from ui.views.labels import variants as labels_variants
 
-TABS = ("Text", "Coverage", "Conflicts", "Precision", "Noisy phrases", "Variants")
+TABS = (
+    "Text", "Coverage", "Missing names", "Conflicts", "Precision", "Noisy phrases", "Variants",
+)  # fmt: skip
 
 
 def show(project: Project) -> None:
@@ -35,13 +38,16 @@ def show(project: Project) -> None:
     if not has_matches(project):
         return
     show_figures(project, gold)
-    text, coverage, conflicts, precision, noisy, variants = st.tabs(
+    text, coverage, missing, conflicts, precision, noisy, variants = st.tabs(
         TABS, key="labels_tab", on_change="rerun"
     )
     # Only the open tab is drawn, so the others cost nothing until they are opened.
     if coverage.open:
         with coverage:
             labels_coverage.show_coverage(project)
+    elif missing.open:
+        with missing:
+            labels_missing.show(project)
     elif conflicts.open:
         with conflicts:
             labels_coverage.show_conflicts(project)

@@ -16,6 +16,7 @@ import streamlit as st
 
 from engine import jobs
 from engine.jobs import Job, TrainRequest
+from engine.labels import LIKELY
 from engine.projects import Project
 from engine.review import (
     Decision,
@@ -30,7 +31,7 @@ from engine.review import (
     pending,
 )
 from engine.text import InputError
-from ui.state import findings, labels
+from ui.state import findings, labels, likely
 from ui.state.review_setup import Setup, remember
 
 KIND = "review"
@@ -252,7 +253,7 @@ def train_again(project: Project, job: Job) -> Job:
 
 def _key(project: Project, job: Job | None) -> tuple[object, ...]:
     run = (job.id, job.attempt, *findings.methods_of(job)) if job is not None else ()
-    return (project.id, project.labels_key(), run)
+    return (project.id, project.labels_key(), run, likely.sent_key(project))
 
 
 def _items(project: Project, job: Job | None) -> Items:
@@ -266,7 +267,9 @@ def _rows(project: Project, job: Job | None, chosen: Setup) -> Numbers:
 @st.cache_resource(max_entries=_KEPT, show_spinner="Comparing the methods")
 def _made_items(key: tuple[object, ...], _project: Project, _job: Job | None) -> Items:
     texts = findings.documents(_project).values()
-    return make_items(texts, findings.marks_by_method(_project, _job))
+    found = findings.marks_by_method(_project, _job)
+    sent = likely.sent_entities(_project)
+    return make_items(texts, {**found, LIKELY: sent} if sent else found)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Sorting the queue")

@@ -14,9 +14,11 @@ from engine.text import InputError
 from ui.charts.palette import type_colors
 from ui.parts import elements, wording
 from ui.state import corpus
+from ui.views.train import likely as train_likely
 from ui.views.train import state as state
 
 _CONTEXT_LAYER = TRAINING_PRESETS[DEFAULT_TRAINING_PRESET].contextual_layer
+CONFIDENCE_MODELS = {"linear": "A linear model", "network": "A network, as in the paper"}
 LOSSES = {
     "mae": "Absolute error",
     "cross_entropy": "Cross entropy",
@@ -40,11 +42,18 @@ def show(project: Project) -> tuple[TrainRequest, str]:
     )
     use_decisions = show_decisions(project)
     base = training_settings(preset, str(encoder))
+    likely_place = st.container()  # filled below: it depends on the settings
     with st.expander("Advanced", key="train_advanced"):
         priors, problem = show_priors(project)
         has_confidence = any(METHODS[method].needs_confidence for method in methods)
         changes, seed = show_settings(base, f"{preset}_{encoder}", has_confidence=has_confidence)
         st.caption(elements.plain(state.device_line(project, base)))
+    model = changes.get("confidence_model", base.confidence_model)
+    if has_confidence and model == "linear":
+        with likely_place:
+            share = train_likely.show(project, base, f"{preset}_{encoder}", priors)
+        if share is not None and share != base.confidence_share:
+            changes["confidence_share"] = share
     request = TrainRequest(
         methods, preset, str(encoder), changes, seed, priors, use_decisions=use_decisions
     )
@@ -212,15 +221,28 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
             key=f"train_epochs_{key}",
             help="How many times training goes through the whole text.",
         )
-        chosen["confidence_epochs"] = st.number_input(
-            "Epochs of the confidence tagger",
-            1,
-            1_000,
-            base.confidence_epochs,
-            key=f"train_confidence_epochs_{key}",
+        chosen["confidence_model"] = st.selectbox(
+            "Confidence from",
+            list(CONFIDENCE_MODELS),
+            index=list(CONFIDENCE_MODELS).index(base.confidence_model),
+            format_func=CONFIDENCE_MODELS.__getitem__,
+            key=f"train_confidence_model_{key}",
             disabled=not has_confidence,
-            help="Conf-MPU only: how long the first tagger learns to tell entity from non-entity.",
+            help="Conf-MPU only: what estimates how likely a token is part of an entity. The "
+            "linear model takes seconds; the paper trains a network.",
         )
+        is_network = chosen["confidence_model"] == "network"
+        if is_network:
+            chosen["confidence_epochs"] = st.number_input(
+                "Epochs of the confidence tagger",
+                1,
+                1_000,
+                base.confidence_epochs,
+                key=f"train_confidence_epochs_{key}",
+                disabled=not has_confidence,
+                help="Conf-MPU only: how long the first tagger learns to tell entity from "
+                "non-entity.",
+            )
         chosen["learning_rate"] = st.number_input(
             "Learning rate",
             1e-6,
@@ -240,17 +262,18 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
             help="Another seed starts from different weights; the same seed gives the same result.",
         )
     with right:
-        chosen["confidence_threshold"] = st.number_input(
-            "Confidence threshold",
-            0.0,
-            1.0,
-            base.confidence_threshold,
-            step=0.05,
-            key=f"train_confidence_threshold_{key}",
-            disabled=not has_confidence,
-            help="Conf-MPU only: unlabeled tokens above it do not count as non-entities (τ in the "
-            "paper).",
-        )
+        if is_network:  # the linear model leaves out as many as the priors say, at any threshold
+            chosen["confidence_threshold"] = st.number_input(
+                "Confidence threshold",
+                0.0,
+                1.0,
+                base.confidence_threshold,
+                step=0.05,
+                key=f"train_confidence_threshold_{key}",
+                disabled=not has_confidence,
+                help="Conf-MPU only: unlabeled tokens above it do not count as non-entities (τ in "
+                "the paper).",
+            )
         chosen["entity_weight"] = st.number_input(
             "Entity weight",
             0.1,

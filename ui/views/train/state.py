@@ -17,6 +17,7 @@ from engine.jobs import (
     settings_of,
     side_by_side,
 )
+from engine.labels import DistantLabels
 from engine.planning import (
     METHODS,
     TrainingWork,
@@ -245,6 +246,11 @@ def _shown_priors(values: Mapping[str, float] | None) -> str:
     return ", ".join(f"{name} {100 * value:.2f} %" for name, value in sorted(values.items()))
 
 
+def _warnings(project: Project, labels: DistantLabels) -> tuple[str, ...]:
+    sentences = [sentence.tokens for sentence in corpus.sentences(project)]
+    return tuple(label_warnings(labels.labels, labels.types, sentences))
+
+
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _plan(key: Key, _project: Project) -> Plan:
     labels = labels_state.labels(_project)
@@ -257,6 +263,6 @@ def _plan(key: Key, _project: Project) -> Plan:
         len(labels.labels),
         len(labels.bounds) - 1,
         dict(zip(labels.types, labeled_tokens(labels.labels, labels.types), strict=True)),
-        () if problem else tuple(label_warnings(labels.labels, labels.types)),
+        () if problem else _warnings(_project, labels),
         problem,
     )
