@@ -327,6 +327,7 @@ TRAINING_PRESETS: dict[str, Settings] = {
     # The paper's own numbers; its gamma is 28 on BC5CDR and 15 on CoNLL-2003.
     "paper": Settings(),
 }
+MOST_LIKELY = 0.5  # of the unlabeled tokens, left out as likely entities; the rest are negatives
 DEFAULT_TRAINING_PRESET = "balanced"
 # Fine-tuning a transformer needs other numbers: the paper's 5 epochs, 5e-5, 32 sentences per step.
 _TRANSFORMER_PACE = {"quick": 2, "balanced": 4, "paper": 5}  # epochs

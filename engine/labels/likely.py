@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.dictionaries import is_stop_word
+from engine.settings import MOST_LIKELY
 from engine.text import Document, Entity, Sentence, Span, spans_from_classes
 
 LIKELY = "likely"  # the method that such names are said to be found by
@@ -31,6 +32,7 @@ class LikelyTokens:
     is_open: _Flags  # no dictionary labels it, and no person rejected it
     entity_types: tuple[str, ...]
     share: float  # of the open tokens: how many are entities if the priors are right
+    factor: float = 1.0  # how much of that share training leaves out of the negatives
 
     def __len__(self) -> int:
         return len(self.confidence)
@@ -40,12 +42,12 @@ class LikelyTokens:
         return int(self.is_open.sum())
 
     def count(self, factor: float = 1.0, share: float | None = None) -> int:
-        """Return how many open tokens are likely: `factor` times what the priors say.
+        """Return how many open tokens are likely: `factor` times what training leaves out.
 
         `share` stands in for the stored share when other priors are given.
         """
         share = self.share if share is None else share
-        return round(min(factor * share, 1.0) * self.open_count)
+        return round(min(factor * self.factor * share, MOST_LIKELY) * self.open_count)
 
     def ranked(self) -> _Numbers:
         """Return the open tokens, the likeliest first."""

@@ -19,7 +19,7 @@ from engine.learning.confidence import Confidence, within_bounds
 from engine.learning.training import Epoch
 from engine.network import TokenFeatures, WordInputs
 from engine.planning import LINEAR_ROUNDS, likely_share
-from engine.settings import Settings
+from engine.settings import MOST_LIKELY, Settings
 
 _FOLDS = 10  # of words
 _RIDGE = 30.0
@@ -51,7 +51,7 @@ def linear_confidence(
     is_open = ~is_labeled if known_negatives is None else ~is_labeled & ~known_negatives
     open_tokens = np.flatnonzero(is_open)
     share = settings.confidence_share * likely_share(labels, entity_prior)
-    likely_count = round(min(share, 1) * len(open_tokens))
+    likely_count = round(min(share, MOST_LIKELY) * len(open_tokens))
     features = TokenFeatures(inputs, settings.seed)
     words = number_words(sentences, is_folded=True)
     targets = torch.from_numpy(is_labeled.astype(np.float32))[:, None]

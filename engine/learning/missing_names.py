@@ -16,7 +16,7 @@ from engine.learning.linear import linear_confidence, linear_types
 from engine.learning.training import Epoch
 from engine.learning.training_data import TrainingData
 from engine.network import Stopped, WordInputs, choose_device
-from engine.planning import likely_share
+from engine.planning import likely_share, suited_settings
 from engine.settings import Settings
 
 
@@ -37,6 +37,7 @@ def find_likely_tokens(
     inputs = make_inputs(bare, replace(settings, encoder="bilstm"), choose_device())
     assert isinstance(inputs, WordInputs)
     entity_prior = float(priors[1:].sum())
+    settings = suited_settings(settings, data.sentences, data.labels, entity_prior)
     confidence = linear_confidence(
         data.sentences,
         inputs,
@@ -60,4 +61,5 @@ def find_likely_tokens(
         is_open,
         data.types,
         likely_share(data.labels, entity_prior),
+        settings.confidence_share,
     )

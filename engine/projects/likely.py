@@ -57,7 +57,7 @@ def likely_basis(project: Project, version: int | None = None, preset: str | Non
 def keep_likely(project: Project, kept: KeptLikely) -> None:
     """Store what was found, in place of what was found before."""
     tokens = kept.tokens
-    about = {"types": tokens.entity_types, "share": tokens.share, "basis": kept.basis}
+    about = {"types": tokens.entity_types, "share": tokens.share, "factor": tokens.factor, "basis": kept.basis}
     with written_whole(_path(project), is_synced=False) as out:
         np.savez(
             out,
@@ -88,6 +88,7 @@ def kept_likely(project: Project) -> KeptLikely | None:
                 stored["is_open"],
                 tuple(map(str, about["types"])),
                 float(about["share"]),
+                float(about["factor"]),
             )
         _check(tokens)
         return KeptLikely(tokens, basis)

@@ -100,8 +100,9 @@ def test_train_has_a_bar_below_the_epochs_on_a_terminal(monkeypatch, folder, tmp
                  "conf_mpu,mpn", "--workers", "1", "--out", str(tmp_path / "runs")])  # fmt: skip
     assert code == 0
     shown = terminal.getvalue()
-    assert re.search(r"Training: 100%.* 3/3 \[", shown)  # two epochs of Conf-MPU, one of MPN
-    assert len(re.findall(r"epoch 1 of 1, risk .*? s to go", shown)) == 3
+    # Five rounds and an epoch of Conf-MPU, an epoch of MPN.
+    assert re.search(r"Training: 100%.* 7/7 \[", shown)
+    assert len(re.findall(r"epoch \d of [15], risk .*? s to go", shown)) == 7
 
 
 def test_epochs_of_a_resumed_run_and_of_the_next_share_all_count(monkeypatch):
@@ -116,7 +117,7 @@ def test_epochs_of_a_resumed_run_and_of_the_next_share_all_count(monkeypatch):
 
 def test_train_shows_the_progress_of_the_frozen_encoder(capsys, folder, tmp_path):
     code, _, err = run(capsys, "train", folder / "text.jsonl", *dictionaries(), *SMALL,
-                       "contextual_layer=1", "--methods", "mpn", "--out",
+                       "contextual_layer=1", "is_suited_to_labels=no", "--methods", "mpn", "--out",
                        tmp_path / "r")  # fmt: skip
     assert code == 0
     assert re.search(r"^Encoding: [\d,]+ tokens done$", err, re.M)

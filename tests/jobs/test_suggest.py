@@ -15,7 +15,7 @@ from engine.text.model import InputError
 from tests.support.small_project import TINY, make_small_project, source, tiny_request
 from tests.support.tiny_encoders import save_tiny_bert
 
-BARE = {"word_vectors": "none", "contextual_layer": 0}
+BARE = {"word_vectors": "none", "contextual_layer": 0, "is_suited_to_labels": False}
 
 
 @pytest.fixture(autouse=True)
@@ -106,9 +106,9 @@ def test_training_finds_the_text_encoded(project, tmp_path, monkeypatch):
             computed.append(inputs.token_count)
         return contextual_features(inputs, *arguments, **options)
 
-    def progress(self, _of=Report.progress, **columns):
+    def progress(self, _real=Report.progress, **columns):
         shares.append(columns.get("share", -1))
-        _of(self, **columns)
+        _real(self, **columns)
 
     monkeypatch.setattr("engine.network.frozen.contextual_features", compute)
     monkeypatch.setattr(Report, "progress", progress)
@@ -117,7 +117,7 @@ def test_training_finds_the_text_encoded(project, tmp_path, monkeypatch):
     assert suggest(project, **encoder).state == "done"
     known = [share for share in shares if share >= 0]
     assert known == sorted(known) and any(0.1 < share <= 0.6 for share in known)
-    job = jobs.create(project, tiny_request(settings=TINY | encoder))
+    job = jobs.create(project, tiny_request(settings=TINY | BARE | encoder))
     assert do_job(project, job.id) == "done"
     assert len(computed) == 1
 
