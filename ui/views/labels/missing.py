@@ -83,7 +83,7 @@ def show_actions(project: Project, chosen: pd.DataFrame) -> None:
         if st.button(
             f"Add {names} to the dictionaries" if pairs else "Add to the dictionaries",
             key="missing_add",
-            type="primary",
+            type="primary" if pairs else "secondary",
             icon=":material/add:",
             disabled=not pairs,
             help="Adds them as a new version, to a separate dictionary, “From suggestions”.",
