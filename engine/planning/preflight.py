@@ -87,7 +87,7 @@ def suited_settings(
 
     With many, it matters how they are written. What looks like a name, with its capital, is one,
     listed or not. Other words only look alike, and a dictionary that has most of them lacks the
-    rest for a reason: the share that is left out falls with the coverage, to one half.
+    rest for a reason: the share that is left out falls with the coverage.
     """
     if not settings.is_suited_to_labels:
         return settings
@@ -102,7 +102,7 @@ def suited_settings(
     if _are_capitalized(sentences, labels):
         return settings
     coverage = min(float((labels > 0).mean()) / max(entity_prior, 1e-9), 1.0)
-    return replace(settings, confidence_share=share * (1 - coverage / 2))
+    return replace(settings, confidence_share=share * (1 - coverage))
 
 
 def _are_capitalized(sentences: Sequence[Sequence[str]], labels: npt.NDArray[np.int16]) -> bool:
@@ -149,6 +149,8 @@ def training_work(
     folds = max(1, settings.confidence_folds)
     # Each fold is scored by a tagger that was trained on the other folds.
     seen = sentence_count if folds == 1 else sentence_count - sentence_count // folds
+    if settings.confidence_model == "linear":
+        seen = 0  # its rounds update no weights
     sentences = {CONFIDENCE: seen, TRAINING: sentence_count}
     steps = (n * _batches(sentences[stage], settings.batch_size) for stage, n in epochs.items())
     return TrainingWork(sum(epochs.values()), sum(steps))

@@ -57,7 +57,12 @@ def likely_basis(project: Project, version: int | None = None, preset: str | Non
 def keep_likely(project: Project, kept: KeptLikely) -> None:
     """Store what was found, in place of what was found before."""
     tokens = kept.tokens
-    about = {"types": tokens.entity_types, "share": tokens.share, "factor": tokens.factor, "basis": kept.basis}
+    about = {
+        "types": tokens.entity_types,
+        "share": tokens.share,
+        "factor": tokens.factor,
+        "basis": kept.basis,
+    }
     with written_whole(_path(project), is_synced=False) as out:
         np.savez(
             out,

@@ -87,8 +87,8 @@ def test_page_estimates_the_work_of_a_run_before_it_starts():
     shown = texts(page)
     assert "<b>17,605</b> tokens in <b>793</b> sentences" in shown
     assert "Chemical</mark> 642" in shown and "Disease</mark> 983" in shown
-    # 793 sentences are 25 batches of 32; Conf-MPU trains 12 epochs more: 72 * 25 steps.
-    assert "Epochs: MPN 20 · MPU 20 · Conf-MPU 32<br>1,800 steps in total" in shown
+    # 793 sentences are 25 batches of 32: 36 * 25 steps. Conf-MPU has five rounds before them.
+    assert "Epochs: MPN 12 · MPU 12 · Conf-MPU 17<br>900 steps in total" in shown
     assert "Time not known yet" in shown
     assert "No runs yet" in captions(page)
     assert page.code[-1].value == "glossa train --project sample --preset balanced"
@@ -145,7 +145,7 @@ def test_the_supervised_reference_is_offered_with_gold_only():
 
 def test_another_preset_brings_its_own_settings():
     page = show(sample_project())
-    assert page.number_input(key="train_epochs_balanced_bilstm").value == 20
+    assert page.number_input(key="train_epochs_balanced_bilstm").value == 12
     page.radio(key="train_preset").set_value("paper").run()
     assert page.number_input(key="train_epochs_paper_bilstm").value == 100
     page.segmented_control(key="train_encoder").set_value("transformer").run()

@@ -83,7 +83,7 @@ def test_the_cut_moves_with_the_factor_and_the_share():
     texts = documents("alpha beta gamma delta water food rest help advice change")
     marked = {"alpha": (0.9, 1), "beta": (0.7, 1), "gamma": (0.6, 2), "delta": (0.4, 2)}
     tokens = likely(texts, marked, share=0.2)
-    assert [tokens.count(factor) for factor in (0.5, 1, 2, 100)] == [1, 2, 4, 10]
+    assert [tokens.count(factor) for factor in (0.5, 1, 2, 100)] == [1, 2, 4, 5]  # at most half
     assert tokens.count(1, share=0.3) == 3
     assert tokens.ranked()[:4].tolist() == [0, 1, 2, 3]
     assert tokens.classes(3).tolist() == [1, 1, 2, 0, 0, 0, 0, 0, 0, 0]
