@@ -13,6 +13,7 @@ from engine.learning.assembly import make_tagger
 from engine.learning.training_data import TrainingData, check_data, data_warnings
 from engine.network.transformer import Stopped
 from engine.planning.priors import estimate_priors
+from engine.settings import training_settings
 from engine.text.model import InputError
 from engine.text.tokenization import make_tokenized_document
 from tests.support.planted import LEARNING, SMALL, TYPES, Planted
@@ -82,6 +83,23 @@ def test_another_seed_gives_another_run(small):
     assert not np.array_equal(
         probabilities(one, small.sentences), probabilities(other, small.sentences)
     )
+
+
+@pytest.mark.parametrize(
+    ("method", "risks", "mean_confidence"),
+    [
+        ("mpn", [0.954614, 0.909776, 0.806994], None),
+        ("mpu", [0.954594, 0.912949, 0.815583], None),
+        ("conf_mpu", [0.547517, 0.668157, 0.492337], 0.493725),
+    ],
+)
+def test_the_paper_preset_trains_as_it_did_in_version_0_1(small, method, risks, mean_confidence):
+    tiny = {"epochs": 3, "confidence_epochs": 2, "hidden_size": 16, "batch_size": 16}
+    settings = replace(training_settings("paper"), method=method, word_vectors="none", **tiny)
+    trained = run(small.data, small.priors, settings)
+    assert [epoch.risk for epoch in trained.history] == pytest.approx(risks, abs=1e-4)
+    if mean_confidence is not None:
+        assert trained.confidence.values.mean() == pytest.approx(mean_confidence, abs=1e-4)
 
 
 def test_a_confidence_that_is_given_is_not_estimated_again(small, monkeypatch):
