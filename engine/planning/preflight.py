@@ -17,6 +17,7 @@ FEWEST_LABELED = 20  # tokens per type; with fewer, results are unstable
 FEW_WORDS = 500  # distinct labeled words; with fewer, a tagger learns them by heart
 _FEW_WORDS_DROPOUT = 0.3
 _FEW_WORDS_SHARE = 1.3
+_MUCH_LACKING = 0.4  # share of the entities; with more, words that look like one may well be one
 _MOST_LABELED = 0.9  # share of tokens; above it too little unlabeled text is left to learn from
 
 
@@ -87,7 +88,7 @@ def suited_settings(
 
     With many, it matters how they are written. What looks like a name, with its capital, is one,
     listed or not. Other words only look alike, and a dictionary that has most of them lacks the
-    rest for a reason: the share that is left out falls with the coverage.
+    rest for a reason: above a coverage of 60 %, the share that is left out falls to none.
     """
     if not settings.is_suited_to_labels:
         return settings
@@ -102,7 +103,8 @@ def suited_settings(
     if _are_capitalized(sentences, labels):
         return settings
     coverage = min(float((labels > 0).mean()) / max(entity_prior, 1e-9), 1.0)
-    return replace(settings, confidence_share=share * (1 - coverage))
+    lacking = min((1 - coverage) / _MUCH_LACKING, 1.0)
+    return replace(settings, confidence_share=share * lacking)
 
 
 def _are_capitalized(sentences: Sequence[Sequence[str]], labels: npt.NDArray[np.int16]) -> bool:

@@ -125,7 +125,8 @@ def test_few_labeled_words_bring_dropout_a_copy_and_a_larger_share(words, is_few
 @pytest.mark.parametrize(
     ("spelling", "prior", "share"),
     [
-        (str.lower, 0.8, 1),  # half of the entities are labeled
+        (str.lower, 0.8, 2),  # half of the entities are labeled
+        (str.lower, 0.5, 1),
         (str.lower, 0.4, 0),
         (str.lower, 0.1, 0),  # no prior is below the labels
         (str.title, 0.8, 2),
