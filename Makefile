@@ -54,7 +54,7 @@ bench: ## Say how to measure speed and quality
 	@for script in bench/*.py; do \
 		if [ -e "$$script" ]; then echo "  $(PY) -m bench.$$(basename "$$script" .py)"; fi; \
 	done
-	@echo "Options: add --help. Recorded figures, with their commit: bench/README.md"
+	@echo "Options: add --help. What they measure, and the recorded figures: bench/README.md"
 
 screenshots: $(DEV) ## Take the pictures in docs/screenshots again
 	@$(PY) -m tests.browser.screenshots

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.chart import make_svg, make_table, read_rows
 from engine.cli.command_line import main, make_parser
 from engine.files import SourceFile
 from engine.formats import FORMATS, WriteOptions, WriteReport
@@ -37,7 +38,8 @@ OTHERS = (
     "bench/README.md",
     "sample_data/README.md",
 )
-PAGES = [*(ROOT / name for name in OTHERS), *DOCS]
+RESULTS = sorted((ROOT / "bench/results").glob("*.md"))
+PAGES = [*(ROOT / name for name in OTHERS), *DOCS, *RESULTS]
 SHOWN_IN = ("README.md", "docs/command-line.md")
 
 
@@ -224,6 +226,26 @@ def test_every_benchmark_that_is_named_exists_and_the_other_way_round():
         path.stem for path in (ROOT / "bench").glob("*.py") if "__main__" in path.read_text()
     }
     assert named == scripts
+
+
+def test_headline_figures_are_those_of_their_file():
+    rows = read_rows()
+    assert f"\n\n{make_table(rows)}\n\n" in read("bench/README.md")
+    assert read("bench/results/headline.svg") == make_svg(rows)
+
+
+def test_a_row_without_f1_is_not_shown(tmp_path):
+    lines = read("bench/results/headline.csv").splitlines()[:1]
+    lines += ["conll_kb,One,,,,,1 2 3,abc,", "conll_kb,Two,80,70,74.65,0.25,1 2 3,abc,"]
+    (tmp_path / "rows.csv").write_text("\n".join(lines), encoding="utf-8")
+    rows = read_rows(tmp_path / "rows.csv")
+    assert make_table(rows).splitlines()[2:] == ["| Two | **74.6 ± 0.2** | seeds 1 2 3, abc |"]
+    assert "74.6 ± 0.2" in make_svg(rows) and "One" not in make_svg(rows)
+
+
+def test_every_file_of_results_is_linked():
+    linked = set(re.findall(r"\(results/([\w.]+)\)", read("bench/README.md")))
+    assert linked == {path.name for path in (ROOT / "bench/results").iterdir()}
 
 
 def test_the_version_in_work_is_the_one_of_the_package():
