@@ -120,6 +120,19 @@ def start_script(project, job, script):
     )
 
 
+def test_rounds_of_the_linear_confidence_are_recorded_and_drawn(project):
+    settings = {"confidence_model": "linear", "is_suited_to_labels": True, "ensemble": 2}
+    job = jobs.create(project, tiny_request(methods=("conf_mpu",), settings=settings))
+    assert do_job(project, job.id) == "done"
+    table = jobs.epochs(project, job.id)
+    assert table.groupby("stage").size().to_dict() == {"confidence": 5, "training": 4}
+    histogram = jobs.confidence_histogram(project, job.id)
+    assert histogram[["labeled", "unlabeled"]].sum().sum() == sum(
+        file.tokens for file in project.text_files()
+    )
+    assert jobs.results(project, job.id).cards["conf_mpu"].taggers == 2
+
+
 def test_a_training_runs_to_its_end_in_a_process_of_its_own(project):
     methods = ("mpn", "conf_mpu")
     job = jobs.start(project, tiny_request(methods=methods))
