@@ -311,7 +311,7 @@ TRAINING_PRESETS: dict[str, Settings] = {
     # methods show; the scores are not the best possible.
     "quick": replace(
         _OWN_TEXT,
-        epochs=6,
+        epochs=9,
         confidence_epochs=6,
         learning_rate=2e-3,
         confidence_learning_rate=1e-3,
