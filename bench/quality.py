@@ -409,6 +409,7 @@ def confidence_key(data: TrainingData, priors: Priors, settings: Settings) -> st
     """Return everything that lambda depends on, as text."""
     names = ("encoder", "seed", "loss", "is_one_sample", "negative_bound", "batch_size")
     names += ("dropout", "character_dropout", "contextual_layer", "encoder_name")
+    names += ("learning_rate_schedule", "is_suited_to_labels")
     chosen = {
         name: value
         for name, value in asdict(settings).items()

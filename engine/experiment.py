@@ -233,7 +233,13 @@ def run(
     # Step 1: how likely each token is part of an entity (lambda).
     if method.needs_confidence and confidence is None:
         confidence = _estimate_confidence(
-            data, inputs, priors, settings, checkpoint, clock.listener(CONFIDENCE), should_stop
+            data,
+            inputs,
+            entity_prior,
+            settings,
+            checkpoint,
+            clock.listener(CONFIDENCE),
+            should_stop,
         )
         if checkpoint and not (should_stop and should_stop()):
             store_confidence(checkpoint, confidence)
@@ -276,14 +282,13 @@ def run(
 def _estimate_confidence(
     data: TrainingData,
     inputs: WordInputs | EncodedInputs,
-    priors: npt.NDArray[np.float64],
+    entity_prior: float,
     settings: Settings,
     checkpoint: Path | None,
     on_epoch: Callable[[Epoch], None] | None,
     should_stop: Callable[[], bool] | None,
 ) -> Confidence:
     """Estimate lambda by a binary tagger, as the paper does, or by ridge regression."""
-    entity_prior = float(priors[1:].sum())
     if settings.confidence_model == "linear":
         return linear_confidence(
             data.sentences,

@@ -99,9 +99,9 @@ def decide_case(phrases: pd.DataFrame, exact: _Numbers) -> tuple[CaseDecision, .
 
 
 def _decide(entity_type: str, counts: dict[str, int]) -> CaseDecision:
-    found = [(count, begins_lower(text)) for text, count in counts.items() if count]
-    exact = sum(count for count, is_lower in found if is_lower is not None)
-    lower = sum(count for count, is_lower in found if is_lower)
+    matched = [(count, begins_lower(text)) for text, count in counts.items() if count]
+    exact = sum(count for count, is_lower in matched if is_lower is not None)
+    lower = sum(count for count, is_lower in matched if is_lower)
     if exact >= FEWEST_EXACT:
         return CaseDecision(entity_type, exact, lower, lower >= LOWER_SHARE * exact)
     begins = [is_lower for is_lower in map(begins_lower, counts) if is_lower is not None]
@@ -177,8 +177,8 @@ def find_abbreviations(
             if not is_muted:
                 more += [(*place, id) for place in here for id in ids]
         first += len(document.sentences)
-    found = np.array(more, np.int32).reshape(-1, 4)
-    return DefinedAbbreviations(tuple(listed), found, defined_in)
+    short_forms = np.array(more, np.int32).reshape(-1, 4)
+    return DefinedAbbreviations(tuple(listed), short_forms, defined_in)
 
 
 def _definitions(sentences: Sequence[Sentence], rows: _Numbers) -> dict[int, list[Definition]]:
@@ -187,8 +187,8 @@ def _definitions(sentences: Sequence[Sentence], rows: _Numbers) -> dict[int, lis
     ends: dict[int, set[int]] = {}  # of phrases, by sentence
     for i, end in rows[has_bracket[rows[:, 0]]][:, [0, 2]].tolist():
         ends.setdefault(i, set()).add(end)
-    found = ((i, find_definitions(sentences[i].tokens, here)) for i, here in ends.items())
-    return {i: definitions for i, definitions in found if definitions}
+    by_sentence = ((i, find_definitions(sentences[i].tokens, here)) for i, here in ends.items())
+    return {i: definitions for i, definitions in by_sentence if definitions}
 
 
 def _places(

@@ -141,15 +141,15 @@ def _adapted(
     `parts` are the rows of `_find_in_chunk`: every place of a phrase in whatever letter case.
     """
     matcher, count = resolver.matcher, len(phrases)
-    found = np.concatenate(
+    places = np.concatenate(
         [_table((), _PLACE_COLUMNS), *(_table(p, _PLACE_COLUMNS) for p in parts)]
     )
     is_adaptive = np.fromiter(map(matcher.is_adaptive, range(count)), bool, count)
-    exact = count_exact(found, is_adaptive)
+    exact = count_exact(places, is_adaptive)
     cases = decide_case(phrases, exact)
     folding = {case.entity_type for case in cases if case.is_free}
     is_free = ~is_adaptive | phrases["entity_type"].isin(folding).to_numpy(bool)
-    rows = found[(found[:, 4] != OTHER_CASE) | is_free[found[:, 3]], :4]
+    rows = places[(places[:, 4] != OTHER_CASE) | is_free[places[:, 3]], :4]
     defined = find_abbreviations(documents, dictionaries, matcher, resolver.rules, rows)
     adaptation = Adaptation(cases, defined.listed, exact, defined.defined_in)
     return np.concatenate([rows, defined.rows]), adaptation

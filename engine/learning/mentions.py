@@ -45,7 +45,7 @@ class Exchanged:
 def exchange_mentions(data: TrainingData, copies: int, seed: int) -> Exchanged:
     """Return every sentence with a labeled mention, `copies` times, with other phrases in it.
 
-    The phrases are those of the dictionaries; without dictionaries, those that are labeled.
+    The phrases are those that are labeled and, with dictionaries, all of theirs.
     """
     bounds = sentence_bounds(data.sentences)
     mentions = _mentions(data.labels, bounds)
@@ -104,8 +104,8 @@ def _phrases(
         number_of = {name: i for i, name in enumerate(data.types, start=1)}
         for dictionary in data.lexicon.dictionaries:
             for phrase in active_phrases(dictionary):
-                if phrase.entity_type in number_of:
-                    tokens = _split(phrase.text, tokens_given=data.lexicon.tokens_given)
+                tokens = _split(phrase.text, tokens_given=data.lexicon.tokens_given)
+                if tokens and phrase.entity_type in number_of:
                     by_class[number_of[phrase.entity_type]][tokens] = None
     return {number: list(phrases) for number, phrases in by_class.items()}
 

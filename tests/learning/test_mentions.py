@@ -22,7 +22,12 @@ SENTENCES = [
 LABELS = np.array([2, 0, 2, 2, 0, 1, 0, 0, 0, 0, 2], np.int16)
 DICTIONARY = Dictionary(
     "d",
-    (Phrase("heart failure", "Disease"), Phrase("lithium", "Chemical"), Phrase("x", "Other")),
+    (
+        Phrase("heart failure", "Disease"),
+        Phrase("lithium", "Chemical"),
+        Phrase("x", "Other"),
+        Phrase(" ", "Disease"),  # holds no word: nothing could stand in its place
+    ),
     muted=frozenset([("lithium", "Chemical")]),
 )
 LEXICON = Lexicon((DICTIONARY,), MATCH_PRESETS["strict"], ("Chemical", "Disease"), True)

@@ -51,9 +51,9 @@ def kept(project: Project) -> KeptLikely | None:
     return _kept(_key(project), project)
 
 
-def is_fresh(project: Project, found: KeptLikely) -> bool:
+def is_fresh(project: Project, result: KeptLikely) -> bool:
     """Return whether dictionaries, matching and decisions are those of the search."""
-    return found.basis == likely_basis(project)
+    return result.basis == likely_basis(project)
 
 
 # ---- names ----------------------------------------------------------------------------------
@@ -119,9 +119,9 @@ def _key(project: Project) -> tuple[object, ...]:
 
 
 def _tokens(project: Project) -> LikelyTokens:
-    found = kept(project)
-    assert found is not None
-    return found.tokens
+    result = kept(project)
+    assert result is not None
+    return result.tokens
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

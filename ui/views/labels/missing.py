@@ -15,8 +15,8 @@ SMALL = 200_000  # tokens; up to this size, looking for frequent names is fast
 
 def show(project: Project) -> None:
     """Draw the likely names or, before the first search, the frequent ones."""
-    found = likely.kept(project)
-    if found is None:
+    result = likely.kept(project)
+    if result is None:
         st.caption(
             "Compare every unlabeled word with the labeled ones to find names that your "
             "dictionaries lack, with their types, before you train anything."
@@ -24,7 +24,7 @@ def show(project: Project) -> None:
         likely_names.show_search(project, "missing", is_primary=True)
         show_frequent(project)
         return
-    if not likely.is_fresh(project, found):
+    if not likely.is_fresh(project, result):
         st.caption(
             "Dictionaries, matching or decisions changed since this search. Names that you added "
             "or rejected are left out; a new search also learns from them."

@@ -267,9 +267,9 @@ def _rows(project: Project, job: Job | None, chosen: Setup) -> Numbers:
 @st.cache_resource(max_entries=_KEPT, show_spinner="Comparing the methods")
 def _made_items(key: tuple[object, ...], _project: Project, _job: Job | None) -> Items:
     texts = findings.documents(_project).values()
-    found = findings.marks_by_method(_project, _job)
+    marks = findings.marks_by_method(_project, _job)
     sent = likely.sent_entities(_project)
-    return make_items(texts, {**found, LIKELY: sent} if sent else found)
+    return make_items(texts, {**marks, LIKELY: sent} if sent else marks)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Sorting the queue")

@@ -25,13 +25,13 @@ def show(
     project: Project, base: Settings, key: str, priors: Mapping[str, float] | None
 ) -> float | None:
     """Draw the likely tokens; return the share that the user chose, None if nothing is known."""
-    found = likely.kept(project)
-    if found is None or not likely.is_fresh(project, found):
+    result = likely.kept(project)
+    if result is None or not likely.is_fresh(project, result):
         show_offer(project)
         return None
     with st.container(border=True, gap="small", key="train_likely"):
         st.html('<div class="gl-box-title">Likely entities</div>')
-        return show_cut(project, found, base, key, priors)
+        return show_cut(project, result, base, key, priors)
 
 
 def show_offer(project: Project) -> None:
@@ -46,13 +46,13 @@ def show_offer(project: Project) -> None:
 
 def show_cut(
     project: Project,
-    found: KeptLikely,
+    result: KeptLikely,
     base: Settings,
     key: str,
     priors: Mapping[str, float] | None,
 ) -> float | None:
     """Draw the slider, what it means, the histogram and words near the cut."""
-    tokens, share = found.tokens, None
+    tokens, share = result.tokens, None
     if priors is not None:
         share = likely_share(labels_state.labels(project).labels, sum(priors.values()))
     if not tokens.count(MOST, share):
