@@ -665,16 +665,28 @@ def main() -> None:
     options = parser.parse_args()
     options.priors = options.priors or TRACK_PRIORS[options.track]
     options.preset = options.preset or TRACK_PRESETS[options.track]
-    if options.curve_every and options.method not in CURVE_METHODS:
-        parser.error(f"--curve-every is for {', '.join(CURVE_METHODS)}")
     set_threads(options.threads)
     try:
+        check_curve(options)
         with tempfile.TemporaryDirectory() as cache:
             result = measure(options, Path(cache))
     except InputError as error:
         parser.error(str(error))
     show(result)
     environment.finish(result)
+
+
+def check_curve(options: argparse.Namespace) -> None:
+    """Raise InputError if a curve is asked for and there is not exactly one tagger to draw."""
+    if not options.curve_every:
+        return
+    if options.method not in CURVE_METHODS:
+        raise InputError(f"--curve-every is for {', '.join(CURVE_METHODS)}")
+    count = settings_of(options, options.seeds[0]).ensemble
+    if count > 1:
+        raise InputError(
+            f"--curve-every is for one tagger, not for ensemble={count}; leave one out"
+        )
 
 
 def _seeds(text: str) -> tuple[int, ...]:
