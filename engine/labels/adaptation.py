@@ -30,6 +30,15 @@ class CaseDecision:
     lower: int  # those of them that begin in lower case
     is_free: bool  # any letter case matches; else only the phrase's own, and more capitals
 
+    @property
+    def reason(self) -> str:
+        """Why, as the end of a sentence."""
+        if self.exact >= FEWEST_EXACT:
+            share = f"{100 * self.lower / self.exact:.0f} % of {self.exact:,} exact matches"
+            return f"{share} begin in lower case"
+        few = f"{self.exact:,} exact {'match is' if self.exact == 1 else 'matches are'} too few"
+        return f"{few} to tell" + (", and most phrases begin in lower case" * self.is_free)
+
     def __str__(self) -> str:
         """Say what was decided and why, in one sentence.
 
@@ -37,12 +46,7 @@ class CaseDecision:
         Chemical: any letter case matches, because 78 % of 4,193 exact matches begin in lower case.
         """
         what = "any letter case matches" if self.is_free else "only more capitals match"
-        if self.exact >= FEWEST_EXACT:
-            share = f"{100 * self.lower / self.exact:.0f} % of {self.exact:,} exact matches"
-            return f"{self.entity_type}: {what}, because {share} begin in lower case."
-        few = f"{self.exact:,} exact {'match is' if self.exact == 1 else 'matches are'} too few"
-        why = "to tell, and most phrases begin in lower case" if self.is_free else "to tell"
-        return f"{self.entity_type}: {what}, because {few} {why}."
+        return f"{self.entity_type}: {what}, because {self.reason}."
 
 
 @dataclass(frozen=True, slots=True)

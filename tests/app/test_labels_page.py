@@ -1,9 +1,11 @@
 import re
+from dataclasses import replace
 
 import pytest
 
 from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project, sample_project
+from engine.settings import MATCH_PRESETS
 from engine.text.model import InputError
 from tests.support.finished_runs import make_project
 from tests.support.pages import captions, checked, figures, open_page, progress, table
@@ -304,24 +306,66 @@ def select_abbreviations(page, project, rows):
 
 def test_variants_tab_says_what_was_decided_and_what_it_adds(sample):
     page = show(sample, "Variants")
-    assert [of.value for of in page.text] == [
-        "Chemical: any letter case matches, because 94 % of 445 exact matches begin in lower case.",
-        "Disease: any letter case matches, because 92 % of 440 exact matches begin in lower case.",
+    cases = table(page, "letter_case")
+    assert cases.to_numpy().tolist() == [
+        ["Chemical", "ignored", "94 % of 445 exact matches begin in lower case", 100, 11],
+        ["Disease", "ignored", "92 % of 440 exact matches begin in lower case", 108, 36],
     ]
+    assert list(cases)[-2:] == ["By letter case", "By abbreviation"]
     assert [of.value for of in page.subheader] == [
         "Adaptive matching adds 255 labels",
         "Abbreviations",
     ]
-    first = table(page, "reason").iloc[0]
+    first = table(page, "matches").iloc[0]
     assert first[["text", "phrase", "reason", "matches"]].tolist() == [
         "AS", "ankylosing spondylitis", "abbreviation", 7,
     ]  # fmt: skip
 
 
-def test_variants_tab_explains_itself_under_other_presets(sample):
+def test_variants_tab_says_what_adaptive_matching_would_change_and_switches_to_it(sample):
     sample.set_match_preset("balanced")
     page = show(sample, "Variants")
-    assert page.info[0].value.startswith("With adaptive matching, the text decides")
+    assert page.subheader[0].value == "Adaptive matching would add 47 labels"
+    assert table(page, "Labels added")["Labels added"].tolist() == [11, 36]
+    assert table(page, "change").iloc[0].to_dict() == {
+        "text": "AS", "entity_type": "Disease", "phrase": "ankylosing spondylitis", "matches": 7,
+        "change": "added",
+    }  # fmt: skip
+    checked(page.button(key="variants_switch").click().run())
+    assert sample.match_preset() == "adaptive"
+    assert page.subheader[0].value == "Adaptive matching adds 255 labels"
+    assert any("choose balanced on the page Distant labels" in of.value for of in page.info)
+
+
+def test_adaptive_matching_would_also_remove_labels():
+    names = make_project(
+        b"Turkey is far, and in Turkey we ate turkey.\n", dictionaries={"Place.txt": b"Turkey\n"}
+    )
+    names.set_match_preset("balanced")
+    page = show(names, "Variants")
+    assert page.subheader[0].value == "Adaptive matching would remove 1 label"
+    assert table(page, "change")[["text", "change"]].to_numpy().tolist() == [["turkey", "removed"]]
+    assert table(page, "letter_case")["letter_case"].tolist() == ["more capitals match"]
+
+
+def test_variants_tab_leaves_dictionaries_with_matching_of_their_own_alone(own):
+    held = [replace(d, match=MATCH_PRESETS["strict"]) for d in own.dictionaries()]
+    own.save_dictionaries(held, "Strict", match_preset="balanced")
+    page = show(own, "Variants")
+    assert page.info[0].value.startswith("Each dictionary has its own matching.")
+    assert not [button for button in page.button if button.key == "variants_switch"]
+
+
+def test_a_type_that_is_not_adaptive_is_listed_as_set_for_its_dictionary(own):
+    first, *others = own.dictionaries()
+    own.save_dictionaries([replace(first, match=MATCH_PRESETS["strict"]), *others], "Strict")
+    rules = (
+        table(show(own, "Variants"), "letter_case")
+        .set_index("entity_type")["letter_case"]
+        .to_dict()
+    )
+    assert rules.pop(first.types[0]) == "as set for its dictionary"
+    assert list(rules.values()) == ["ignored"]
 
 
 def test_an_abbreviation_is_muted_and_labeled_again(defining):
@@ -329,7 +373,7 @@ def test_an_abbreviation_is_muted_and_labeled_again(defining):
     page = show(defining, "Variants")
     before = figures(page)["Token coverage"]
     assert table(page, "short")[["short", "long", "state"]].to_numpy().tolist() == [
-        ["LP", "lead poisoning", ""]
+        ["LP", "lead poisoning", "labeled"]
     ]
     assert page.button(key="variants_mute").disabled and page.button(key="variants_unmute").disabled
     select_abbreviations(page, defining, [0])

@@ -235,6 +235,12 @@ def test_given_priors_move_the_cut(project, monkeypatch, prior, said):
     assert said in texts(page) + captions(page)
 
 
+def test_train_leads_to_the_tab_of_all_likely_names(project):
+    keep_words(project, WORDS)
+    page = checked(press(show_train(project), "See all likely names"))
+    assert has_table(page)
+
+
 def test_an_outdated_search_is_offered_again(project):
     keep_words(project, WORDS)
     project.add_phrases([("cadmium", "Chemical")])

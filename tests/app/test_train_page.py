@@ -8,6 +8,7 @@ from engine.jobs.reports import Report
 from engine.planning.methods import METHODS
 from engine.projects.store import writing
 from engine.projects.workspace import create_project, sample_project
+from engine.settings import TRAINING_PRESETS
 from engine.text.model import InputError
 from tests.support.finished_runs import end_job, make_project
 from tests.support.pages import caption_text as captions
@@ -15,7 +16,7 @@ from tests.support.pages import checked, open_page, progress, table
 from tests.support.pages import html as texts
 from tests.support.small_project import PRIORS, make_small_project, tiny_request
 from tests.support.waiting import wait_until
-from ui.parts import sidebar
+from ui.parts import sidebar, variants, wording
 from ui.views.train import form as train_form
 from ui.views.train import live as train_live
 from ui.views.train import page as train
@@ -118,6 +119,61 @@ def test_a_run_starts_with_what_was_chosen(started):
         )
     ]
     assert page.info[0].value == "The run has started\\."
+
+
+# ---- letter case and abbreviations ----------------------------------------------------------
+
+
+def test_page_says_what_letter_case_and_abbreviations_add_and_shows_them_when_opened():
+    project = sample_project()
+    page = show(project)
+    assert (
+        "Disease: letter case is ignored, 108 labels added; Chemical: letter case is ignored, 100 "
+        "labels added; 30 abbreviations, 47 labels added."
+    ) in captions(page)
+    assert not [frame for frame in page.dataframe if "short" in frame.value]
+    page.session_state["train_variants"] = True
+    checked(page.run())
+    assert table(page, "letter_case")["By letter case"].tolist() == [100, 108]
+    key = f"table_abbreviations_{project.labels_key()}"
+    page.session_state[key] = {"selection": {"rows": [1], "columns": [], "cells": []}}
+    checked(page.run())
+    checked(page.button(key="variants_mute").click().run())
+    assert project.dictionary_history()[0].reason == "Muted “ATRA”"
+    assert "30 abbreviations, 43 labels added, 1 muted." in captions(page)
+
+
+def test_page_offers_adaptive_matching_to_a_project_with_another(monkeypatch):
+    project = sample_project()
+    project.set_match_preset("balanced")
+    page = show(project)
+    assert "Matching is balanced. Adaptive matching would add 47 labels." in captions(page)
+    assert not [button for button in page.button if button.key == "variants_switch"]
+    page.session_state["train_variants"] = True
+    checked(page.run())
+    checked(page.button(key="variants_switch").click().run())
+    assert project.match_preset() == "adaptive"
+    assert "30 abbreviations" in captions(page)
+    # A large text is matched again only when someone asks for it.
+    project.set_match_preset("strict")
+    monkeypatch.setattr(variants, "SMALL", 10)
+    monkeypatch.setattr(variants.state, "advice", None)
+    assert "Matching is strict. See what adaptive matching would change." in captions(show(project))
+
+
+def test_the_line_names_the_types_with_most_labels():
+    phrases = {f"Type{i}.txt": b"gout\n" if i == 4 else f"word{i}\n".encode() for i in range(5)}
+    page = show(
+        make_project(b"Gout. Word0 and word1, word2, word3, word4.\n", dictionaries=phrases)
+    )
+    assert "Type4: letter case is ignored, 1 label added; " in captions(page)
+    assert "; 2 more types; no abbreviations." in captions(page)
+
+
+def test_every_preset_is_explained():
+    [preset] = [radio for radio in show(sample_project()).radio if radio.label == "Preset"]
+    assert list(preset.proto.captions) == [wording.TRAINING_PRESETS[o] for o in TRAINING_PRESETS]
+    assert all(len(text) <= 90 for text in preset.proto.captions)  # one line
 
 
 def test_other_methods_are_off_until_they_are_chosen(started):

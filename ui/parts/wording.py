@@ -46,8 +46,7 @@ MATCH_PRESETS = {
     "loose": "Any case, accents, plurals and hyphens.",
 }
 TRAINING_PRESETS = {
-    "quick": "A first look: few epochs, a small network. Methods already differ, but scores are "
-    "not the best possible.",
+    "quick": "A first look: fewer epochs, a small network. Scores are not the best possible.",
     "balanced": "More epochs and a larger network. A good result in reasonable time.",
     "paper": "The published settings, 100 epochs, without the context of words. Takes the longest.",
 }

@@ -15,11 +15,13 @@ import streamlit as st
 from engine.dictionaries import Dictionary, PhraseRow, find_phrases
 from engine.formats import FORMATS, Aligned, WriteOptions
 from engine.labels import (
+    Adaptation,
     Coverage,
     DistantLabels,
     added_labels,
     coverage_along,
     dictionary_entities,
+    label_changes,
     matches_per_sentence,
     measure_coverage,
     missing_candidates,
@@ -40,12 +42,13 @@ from engine.scoring import (
     mixed,
     noisy_phrases,
 )
-from engine.text import Corpus, InputError
+from engine.text import Corpus, InputError, Sentence
 from ui.state import corpus, current
 
 _KEPT = 4  # cached results of each kind; more would fill the memory of a small machine
 _MATCH_PRESET = "labels_match_preset"
 _AGAIN = "labels_check_again"
+TAB = "labels_tab"  # of the page Distant labels
 Key = tuple[object, ...]
 Place = tuple[str, int, int, str]
 
@@ -95,6 +98,19 @@ def missing(project: Project) -> pd.DataFrame:
 def added(project: Project) -> pd.DataFrame:
     """Return the labels that only adaptive matching gives."""
     return _added(_key(project), project)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What adaptive matching would decide, and how it would change the labels."""
+
+    adaptation: Adaptation
+    changed: pd.DataFrame  # text, entity_type, phrase, change (added, removed), matches
+
+
+def advice(project: Project) -> Advice | None:
+    """Return what adaptive matching would change; None if each dictionary has its own matching."""
+    return _advice(_key(project), project)
 
 
 def matches(project: Project) -> pd.DataFrame:
@@ -185,6 +201,11 @@ def _said() -> Iterator[None]:
 def to_judge_again() -> Place | None:
     """Return the place whose judgement was just undone."""
     return st.session_state.get(_AGAIN)
+
+
+def open_tab(name: str) -> None:
+    """Let the page Distant labels open at this tab."""
+    st.session_state[TAB] = name
 
 
 # ---- changes --------------------------------------------------------------------------------
@@ -300,9 +321,39 @@ def _missing(key: Key, _project: Project) -> pd.DataFrame:
     return missing_candidates(labels(_project), corpus.sentences(_project))
 
 
-@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=_KEPT, show_spinner="Counting the labels of variants")
 def _added(key: Key, _project: Project) -> pd.DataFrame:
     return added_labels(labels(_project), corpus.sentences(_project))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Trying adaptive matching")
+def _advice(key: Key, _project: Project) -> Advice | None:
+    adaptive = labels_of(
+        _project,
+        preset="adaptive",
+        documents=lambda: corpus.read_corpus(_project).documents,
+        dictionaries_at=lambda number: _version(_project, number),
+    )
+    if adaptive.adaptation is None:
+        return None
+    changes, sentences = label_changes(labels(_project), adaptive), corpus.sentences(_project)
+    parts = [
+        _listed(changes.added, sentences).assign(change="added"),
+        _listed(changes.removed, sentences).assign(change="removed"),
+    ]
+    changed = pd.concat(parts).sort_values("matches", ascending=False, kind="stable")
+    return Advice(adaptive.adaptation, changed.reset_index(drop=True))
+
+
+def _listed(changes: pd.DataFrame, sentences: Sequence[Sentence]) -> pd.DataFrame:
+    """Return one row per text, type and phrase, with the number of matches."""
+    texts = []
+    for i, start, end in changes[["sentence", "start", "end"]].to_numpy(int).tolist():
+        sentence = sentences[i]
+        last = sentence.starts[end - 1] + len(sentence.tokens[end - 1])
+        texts.append(" ".join(sentence.text[sentence.starts[start] : last].split()))
+    rows = changes.assign(text=texts).groupby(["text", "entity_type", "phrase"])
+    return rows.size().reset_index(name="matches")
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

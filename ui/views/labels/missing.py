@@ -49,7 +49,7 @@ def show_likely(project: Project) -> None:
             example=[examples[0] for examples in shown["examples"]],
         ),
         {
-            "phrase": st.column_config.TextColumn("Name", width="medium"),
+            "phrase": st.column_config.TextColumn("Name", width=150),
             "entity_type": "Type",
             "margin": number(
                 "Margin",

@@ -8,7 +8,7 @@ import streamlit as st
 from engine.formats import Aligned
 from engine.projects import Project
 from engine.text import InputError
-from ui.parts import elements, wording
+from ui.parts import elements, variants, wording
 from ui.state import corpus
 from ui.state import labels as state
 from ui.views.labels import coverage as labels_coverage
@@ -16,7 +16,6 @@ from ui.views.labels import missing as labels_missing
 from ui.views.labels import noisy as labels_noisy
 from ui.views.labels import precision as labels_precision
 from ui.views.labels import text as labels_text
-from ui.views.labels import variants as labels_variants
 
 TABS = (
     "Text", "Coverage", "Missing names", "Conflicts", "Precision", "Noisy phrases", "Variants",
@@ -38,8 +37,8 @@ def show(project: Project) -> None:
     if not has_matches(project):
         return
     show_figures(project, gold)
-    text, coverage, missing, conflicts, precision, noisy, variants = st.tabs(
-        TABS, key="labels_tab", on_change="rerun"
+    text, coverage, missing, conflicts, precision, noisy, variant = st.tabs(
+        TABS, key=state.TAB, on_change="rerun"
     )
     # Only the open tab is drawn, so the others cost nothing until they are opened.
     if coverage.open:
@@ -57,9 +56,9 @@ def show(project: Project) -> None:
     elif noisy.open:
         with noisy:
             labels_noisy.show(project, gold)
-    elif variants.open:
-        with variants:
-            labels_variants.show(project)
+    elif variant.open:
+        with variant:
+            variants.show(project)
     else:
         with text:
             labels_text.show(project, gold)

@@ -84,7 +84,14 @@ def show_cut(
     st.plotly_chart(figure, key="chart_likely", config=CONFIG)
     above, below = likely.near_cut(project, count)
     st.html(words_html("Just left out", above) + words_html("Just kept as non-entities", below))
-    elements.page_link("See all likely names", "labels", icon=":material/arrow_forward:")
+    if st.button(
+        "See all likely names",
+        key="train_likely_names",
+        icon=":material/arrow_forward:",
+        type="tertiary",
+    ):
+        labels_state.open_tab("Missing names")
+        elements.go_to("labels")
     return float(factor)
 
 

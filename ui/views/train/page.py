@@ -5,7 +5,7 @@ import streamlit as st
 from engine import jobs
 from engine.jobs import TrainRequest, command_of, probe_of, training_job
 from engine.projects import Project
-from ui.parts import elements, wording
+from ui.parts import elements, variants, wording
 from ui.state import current
 from ui.state import labels as labels_state
 from ui.views.train import form as train_form
@@ -39,6 +39,7 @@ def show(project: Project) -> None:
         return
     train_live.show(project)
     st.subheader("New run", anchor=False)
+    show_labels(project)
     # Side by side if there is room, otherwise one above the other.
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=556, key="train_form"):
@@ -71,6 +72,18 @@ def is_ready(project: Project) -> bool:
         )
         return False
     return True
+
+
+def show_labels(project: Project) -> None:
+    """Draw a line about letter case and abbreviations, and all about them when it is opened."""
+    with st.container(gap="xsmall", key="train_labels"):
+        st.html('<div class="gl-label">Labels</div>')
+        st.caption(elements.plain(variants.summary(project)))
+        with st.expander(
+            "Letter case and abbreviations", key="train_variants", on_change="rerun"
+        ) as section:
+            if section.open:
+                variants.show(project)
 
 
 # ---- before the start -----------------------------------------------------------------------
