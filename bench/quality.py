@@ -45,6 +45,7 @@ import numpy as np
 
 from bench import environment
 from bench.data import SETTINGS, add_data_option, dictionaries, load
+from bench.noise import spoil
 from bench.priors import AUTHORS, PAPER
 from engine.cli import make_settings
 from engine.dictionaries import Dictionary, read_dictionary
@@ -182,12 +183,16 @@ def choose_lexicon(options: argparse.Namespace) -> tuple[str, list[str]]:
     return chosen, []
 
 
-def read_lexicon(source: str, setting: str, data_folder: Path) -> list[Dictionary]:
+def read_lexicon(source: str, options: argparse.Namespace) -> list[Dictionary]:
     """Return the phrases that lexicon bits are looked up in."""
+    setting, data_folder = options.setting, options.data
     if source == "none":
         return []
     if source == "dictionary":
-        return dictionaries(setting, data_folder)
+        clean = dictionaries(setting, data_folder)
+        if not options.noise:
+            return clean
+        return spoil(clean, load(setting, data_folder)[0], options.noise)
     folder = data_folder / family_of(setting).paper_lexicon
     return [
         read_dictionary(read_source(folder / f"{name}.txt")) for name in SETTINGS[setting].types
@@ -209,18 +214,17 @@ def make_labels(
     types = SETTINGS[options.setting].types
     if not options.match:
         return published_labels(document, published, types), []
-    phrases = dictionaries(options.setting, options.data)
+    phrases = read_lexicon("dictionary", options)
     if not phrases:
         note = f"labels: published, {options.setting} has no dictionary for --match"
         return published_labels(document, published, types), [note]
     labels = label([document], phrases, options.match)
-    number = np.array([0, *(types.index(name) + 1 for name in labels.types)], np.int16)
     note = f"labels: our matcher, {options.match}"
     if labels.adaptation:
         free = ", ".join(sorted(labels.folding)) or "none"
         count = len(labels.adaptation.abbreviations)
         note += f"; types that ignore letter case: {free}; abbreviations: {count}"
-    return replace(labels, types=types, labels=number[labels.labels]), [note]
+    return labels, [note]
 
 
 def choose_priors(
@@ -234,7 +238,7 @@ def choose_priors(
     if options.priors == "true":
         return true_priors(gold, labels.types, labels=labels.labels)
     values = PUBLISHED_PRIORS[options.priors][family_of(options.setting).priors]
-    return dict(zip(labels.types, values, strict=True))
+    return dict(zip(SETTINGS[options.setting].types, values, strict=True))
 
 
 def settings_of(options: argparse.Namespace, seed: int) -> Settings:
@@ -560,6 +564,7 @@ def measure(options: argparse.Namespace, cache: Path) -> dict:
         "encoder": "none" if options.method == DICTIONARY else options.encoder,
         "threads": options.threads,
         "match": options.match,
+        "noise": options.noise,
     }
     lexicon, notes = choose_lexicon(options)
     result |= {"lexicon": lexicon, "notes": notes}
@@ -575,17 +580,18 @@ def measure(options: argparse.Namespace, cache: Path) -> dict:
     document = make_tokenized_document("train", sentences)
     labels, about = make_labels(options, document, published)
     notes += about
-    gold = gold_classes(tags, setting.types)
+    gold = gold_classes(tags, labels.types)
     settings = settings_of(options, options.seeds[0])
     prepared = prepare(
         [document],
-        read_lexicon(lexicon, options.setting, options.data),
+        read_lexicon(lexicon, options),
         match=options.match if lexicon == "dictionary" and options.match else "strict",
         settings=replace(settings, seed=PRIOR_SEED),
         labels=labels,
         priors=choose_priors(options, labels, gold),
+        cache=cache,
     )
-    data, priors = replace(prepared.data, cache=cache), prepared.priors
+    data, priors = prepared.data, prepared.priors
     if lexicon == "none":
         data = replace(data, lexicon=None)
     if METHODS[options.method].needs_gold:
@@ -657,6 +663,10 @@ def main() -> None:
     parser.add_argument("--lexicon", choices=LEXICONS, help="(the track's)")
     parser.add_argument("--priors", choices=PRIOR_SOURCES, help="(the track's)")
     parser.add_argument("--match", choices=MATCH_PRESETS, help="(the published labels)")
+    parser.add_argument(
+        "--noise", type=float, default=0.0, metavar="SHARE",
+        help="everyday words added to the dictionary, and as many wrong types (with --match)",
+    )  # fmt: skip
     parser.add_argument("--score", type=Path, nargs="+", default=[], metavar="FILE")
     parser.add_argument("--confidence-file", type=Path, help="lambda, written once and shared")
     parser.add_argument("--curve-every", type=int, default=0, metavar="N", help="epochs")
@@ -668,12 +678,21 @@ def main() -> None:
     set_threads(options.threads)
     try:
         check_curve(options)
+        check_noise(options)
         with tempfile.TemporaryDirectory() as cache:
             result = measure(options, Path(cache))
     except InputError as error:
         parser.error(str(error))
     show(result)
     environment.finish(result)
+
+
+def check_noise(options: argparse.Namespace) -> None:
+    """Raise InputError if noise is asked for and no dictionary of ours labels the text."""
+    if options.noise and not (options.match and SETTINGS[options.setting].dictionary):
+        raise InputError("--noise is for a setting with a dictionary, and needs --match")
+    if not 0 <= options.noise < 0.5:
+        raise InputError(f"--noise is a share of the phrases below 0.5, got {options.noise:g}")
 
 
 def check_curve(options: argparse.Namespace) -> None:

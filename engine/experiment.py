@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor, nn
 
-from engine.dictionaries import Dictionary
-from engine.labels import DistantLabels, label
+from engine.dictionaries import Dictionary, mute
+from engine.labels import DistantLabels, DoubtfulPhrase, label, labels_after_muting
 from engine.learning import (
     BatchLabels,
     Confidence,
@@ -35,6 +35,7 @@ from engine.learning import (
     conf_mpu_risk,
     data_warnings,
     device_of,
+    find_doubtful_phrases,
     fit,
     groups,
     linear_confidence,
@@ -74,6 +75,7 @@ from engine.planning import (
     METHODS,
     TRAINING,
     Priors,
+    check_labels,
     estimate_priors,
     given_priors,
     suited_settings,
@@ -82,6 +84,8 @@ from engine.run_folder import tagger_checkpoint
 from engine.scoring import Evaluation, evaluate_documents
 from engine.settings import Settings
 from engine.text import Document, EntitiesByDocument, Entity
+
+_NAMED_DOUBTS = 3  # phrases that a note names
 
 # ---- prepare: what every method learns from -------------------------------------------------
 
@@ -93,6 +97,7 @@ class Prepared:
     labels: DistantLabels
     data: TrainingData
     priors: Priors
+    doubtful: tuple[DoubtfulPhrase, ...]  # muted in `data`, because the text contradicts them
     notes: tuple[str, ...]  # what a person should know before waiting for a result
 
 
@@ -106,25 +111,58 @@ def prepare(
     accepted: EntitiesByDocument | None = None,
     rejected: EntitiesByDocument | None = None,
     priors: Priors | Mapping[str, float] | None = None,
+    cache: Path | None = None,
+    encode: Callable[[Sequence[Sequence[str]]], None] | None = None,
     workers: int = 1,
+    should_stop: Callable[[], bool] | None = None,
 ) -> Prepared:
     """Label the documents with the dictionaries and estimate the class priors.
 
     `labels` are made with the match preset unless they are given. What a person `accepted` or
     `rejected` overrides them. `priors` may be given by type, or as prepared before; else TIcE
     estimates them. Raises InputError for labels or priors that no method can learn from.
+
+    If the settings say so, phrases that the text contradicts are muted. That needs the contextual
+    features in the folder `cache`; `encode`, if given, is called with the sentences to compute them
+    there and show how far it is. Raises Stopped if `should_stop` says so.
     """
     if labels is None:
         labels = label(documents, dictionaries, match, workers=workers)
-    data = make_training_data(
-        documents, dictionaries, labels, match, accepted=accepted, rejected=rejected
-    )
+    decided = {"accepted": accepted, "rejected": rejected}
+    data = make_training_data(documents, dictionaries, labels, match, **decided)
+    doubtful: tuple[DoubtfulPhrase, ...] = ()
+    if settings.is_label_checked:
+        check_labels(data.labels, data.types)
+        guess = estimate_priors(data.sentences, data.labels, data.types, seed=settings.seed)
+        if encode:
+            encode(data.sentences)
+        doubtful = find_doubtful_phrases(
+            replace(data, cache=cache),
+            labels,
+            float(guess.values[1:].sum()),
+            settings,
+            should_stop=should_stop,
+        )
+    if doubtful:
+        pairs = {(phrase.phrase, phrase.entity_type) for phrase in doubtful}
+        muted = [mute(dictionary, pairs) for dictionary in dictionaries]
+        labels = labels_after_muting(labels, dictionaries, muted) or label(documents, muted, match)
+        data = make_training_data(documents, muted, labels, match, **decided)
     if priors is None:
         priors = estimate_priors(data.sentences, data.labels, data.types, seed=settings.seed)
     elif not isinstance(priors, Priors):
         priors = given_priors(priors, data.types, labels=data.labels)
     check_data(data, priors.values)
-    return Prepared(labels, data, priors, (*priors.notes, *data_warnings(data, settings)))
+    notes = (*_doubt_notes(doubtful), *priors.notes, *data_warnings(data, settings))
+    return Prepared(labels, replace(data, cache=cache), priors, doubtful, notes)
+
+
+def _doubt_notes(doubtful: Sequence[DoubtfulPhrase]) -> list[str]:
+    if not doubtful:
+        return []
+    named = ", ".join(map(str, doubtful[:_NAMED_DOUBTS]))
+    more = f" and {len(doubtful) - _NAMED_DOUBTS:,} more" if len(doubtful) > _NAMED_DOUBTS else ""
+    return [f"the text contradicts {named}{more}: not used as labels"]
 
 
 # ---- run: one method is trained -------------------------------------------------------------

@@ -4,6 +4,7 @@ These functions take file paths and plain values, and call the packages below. `
 offers them. Whatever learns needs torch, which is imported by the first call that learns.
 """
 
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -84,8 +85,11 @@ def suggest(
     from engine import experiment, learning  # torch takes seconds to import
 
     settings = _settings(preset, "bilstm", changes)
-    prepared = experiment.prepare(corpus.documents, dictionaries, match=match, settings=settings)
-    likely = learning.find_likely_tokens(prepared.data, prepared.priors.values, settings)
+    with tempfile.TemporaryDirectory() as cache:  # the text is encoded once
+        prepared = experiment.prepare(
+            corpus.documents, dictionaries, match=match, settings=settings, cache=Path(cache)
+        )
+        likely = learning.find_likely_tokens(prepared.data, prepared.priors.values, settings)
     return suggestions(corpus.documents, likely, dictionaries, prepared.labels, match)
 
 
@@ -110,9 +114,12 @@ def train(
     from engine import experiment, runs  # torch takes seconds to import
 
     settings = _settings(preset, encoder, {"method": method, "seed": seed, **changes})
-    prepared = experiment.prepare(corpus.documents, dictionaries, match=match, settings=settings)
-    data, priors = prepared.data, prepared.priors.values
-    trained = experiment.run(data, priors, settings, on_progress=on_progress)
+    with tempfile.TemporaryDirectory() as cache:  # the text is encoded once
+        prepared = experiment.prepare(
+            corpus.documents, dictionaries, match=match, settings=settings, cache=Path(cache)
+        )
+        data, priors = prepared.data, prepared.priors.values
+        trained = experiment.run(data, priors, settings, on_progress=on_progress)
     if save_to is not None:
         folder = Path(save_to)
         folder.mkdir(parents=True, exist_ok=True)

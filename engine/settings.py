@@ -168,6 +168,7 @@ SETTING_RULES = {
     "is_one_sample": _YES_OR_NO,
     "negative_bound": Rule(str, choices=("clamp", "ascend")),
     "is_prior_matched": _YES_OR_NO,
+    "is_label_checked": _YES_OR_NO,
     "is_suited_to_labels": _YES_OR_NO,
     "mention_copies": Rule(int, 0, 100),
     "ensemble": Rule(int, 1, 20),
@@ -215,6 +216,7 @@ class Settings:
     negative_bound: str = "clamp"  # or "ascend": what happens when the negative part is below zero
 
     is_prior_matched: bool = False  # weight non-entity so that predictions match the priors
+    is_label_checked: bool = False  # phrases that the text contradicts do not label
     is_suited_to_labels: bool = False  # with few labeled words: dropout, larger share, one copy
 
     mention_copies: int = 0  # labeled sentences again with other phrases of the dictionaries
@@ -293,6 +295,7 @@ def _is_only_out_of_range(rule: Rule, value: object) -> bool:
 # (f) A linear model on the same inputs ranks unlabeled tokens better than the paper's network does,
 #     and a share of them given by the priors does not depend on when training stops.
 # (g) With a learning rate that falls to zero, few epochs are enough and the last one is good.
+# (h) A person's dictionary may list everyday words or wrong types; the paper's do so rarely.
 _OWN_TEXT = Settings(
     loss="cross_entropy",
     entity_weight=1.0,
@@ -304,6 +307,7 @@ _OWN_TEXT = Settings(
     contextual_layer=3,
     confidence_model="linear",
     learning_rate_schedule="linear",
+    is_label_checked=True,
     is_suited_to_labels=True,
 )
 TRAINING_PRESETS: dict[str, Settings] = {

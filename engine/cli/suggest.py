@@ -2,7 +2,6 @@
 
 import argparse
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +20,7 @@ from engine.jobs import SuggestRequest, settings_of
 from engine.jobs.worker import do_job
 from engine.labels import LikelyTokens
 from engine.learning import find_likely_tokens
-from engine.network import Stopped
+from engine.network import Stopped, Tokens
 from engine.planning import LINEAR_ROUNDS
 from engine.projects import Project, kept_likely, labels_of
 from engine.review import suggestions
@@ -71,16 +70,27 @@ def _on_files(
     settings, match = settings_of(request), match_preset(options)
     corpus = read_texts(options)
     dictionaries = read_given_dictionaries(options)
-    prepared = prepare(
-        corpus.documents, dictionaries, match=match, settings=settings, workers=options.workers
-    )
-    note_all(prepared.notes)
     with tempfile.TemporaryDirectory() as folder, stopped_by_keyboard() as should_stop:
-        data = replace(prepared.data, cache=Path(folder))
-        watch_context(data.sentences, settings, Path(folder), should_stop)
-        if should_stop():
-            raise SystemExit(STOPPED)
+
+        def encode(sentences: Tokens) -> None:
+            watch_context(sentences, settings, Path(folder), should_stop)
+
         try:
+            prepared = prepare(
+                corpus.documents,
+                dictionaries,
+                match=match,
+                settings=settings,
+                cache=Path(folder),
+                encode=encode,
+                workers=options.workers,
+                should_stop=should_stop,
+            )
+            note_all(prepared.notes)
+            data = prepared.data
+            encode(data.sentences)
+            if should_stop():
+                raise SystemExit(STOPPED)
             with console.ProgressBar("Estimating", LINEAR_ROUNDS, "rounds") as progress:
                 likely = find_likely_tokens(
                     data,

@@ -19,7 +19,7 @@ from engine.experiment import Prepared, Run, predict, prepare, score
 from engine.formats import write_corpus
 from engine.labels import dictionary_entities
 from engine.learning import complete_labels
-from engine.network import choose_device
+from engine.network import Stopped, Tokens, choose_device
 from engine.planning import METHODS, title_of
 from engine.run_folder import EXPORTED_PREDICTIONS
 from engine.runs import compare, features_folder, load_run, write_scores
@@ -36,21 +36,31 @@ def train_on_files(options: argparse.Namespace) -> None:
     corpus = read_texts(options)
     dictionaries = read_given_dictionaries(options)
     gold = read_gold(options, corpus)
-    prepared = prepare(
-        corpus.documents,
-        dictionaries,
-        match=match_preset(options),
-        settings=settings,
-        priors=parse_priors(options.priors) or None,
-        workers=options.workers,
-    )
-    data = prepared.data
-    note_all(prepared.notes)
-    _say_plan(prepared, settings)
-    epochs = epochs_of_all(methods, settings, types=len(data.types))
     cache = features_folder(Path(options.out))
     with stopped_by_keyboard() as should_stop:
-        watch_context(data.sentences, settings, cache, should_stop)
+
+        def encode(sentences: Tokens) -> None:
+            watch_context(sentences, settings, cache, should_stop)
+
+        try:
+            prepared = prepare(
+                corpus.documents,
+                dictionaries,
+                match=match_preset(options),
+                settings=settings,
+                priors=parse_priors(options.priors) or None,
+                cache=cache,
+                encode=encode,
+                workers=options.workers,
+                should_stop=should_stop,
+            )
+        except Stopped:
+            end_if_stopped(True)
+        data = prepared.data
+        note_all(prepared.notes)
+        _say_plan(prepared, settings)
+        epochs = epochs_of_all(methods, settings, types=len(data.types))
+        encode(data.sentences)
         with EpochLines(epochs) as lines:
             folders = compare(
                 data,

@@ -42,6 +42,7 @@ from engine.labels.distant import (
 )
 from engine.labels.likely import (
     LIKELY,
+    DoubtfulPhrase,
     LikelyName,
     LikelyTokens,
     likely_histogram,
@@ -70,6 +71,7 @@ __all__ = [
     "Changes",
     "Coverage",
     "DistantLabels",
+    "DoubtfulPhrase",
     "LikelyName",
     "LikelyTokens",
     "Matcher",

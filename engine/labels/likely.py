@@ -23,6 +23,20 @@ _Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
+class DoubtfulPhrase:
+    """A phrase whose matches the text contradicts."""
+
+    phrase: str
+    entity_type: str
+    match_count: int
+    looks_like: str  # another type, or "" for no entity at all
+
+    def __str__(self) -> str:
+        looks = f"looks like {self.looks_like}" if self.looks_like else "an everyday word"
+        return f'"{self.phrase}" ({self.entity_type}, {self.match_count:,} matches, {looks})'
+
+
+@dataclass(frozen=True, slots=True)
 class LikelyTokens:
     """What a linear model says about every token of a text, one row per token."""
 

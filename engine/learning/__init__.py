@@ -8,6 +8,7 @@ Needs torch.
     confidence, linear
                    how likely each token is part of an entity (lambda)
     mentions       labeled sentences again with other phrases in them
+    doubts         phrases that the text contradicts
     missing_names  likely entities and their types, before any network
     progress       how far a run is, and how long it will take
     assembly       the pieces of a run put together
@@ -30,6 +31,7 @@ from engine.learning.assembly import (
 from engine.learning.autoner import autoner_risk
 from engine.learning.confidence import Confidence, network_confidence
 from engine.learning.decoding import matching_odds, predicted_entities, predictions, weigh
+from engine.learning.doubts import find_doubtful_phrases
 from engine.learning.linear import TypeGuess, linear_confidence, linear_types
 from engine.learning.missing_names import find_likely_tokens
 from engine.learning.progress import OnProgress, Progress, RunClock, epoch_line, schedule, schedules
@@ -64,6 +66,7 @@ __all__ = [
     "data_warnings",
     "device_of",
     "epoch_line",
+    "find_doubtful_phrases",
     "find_likely_tokens",
     "fit",
     "groups",

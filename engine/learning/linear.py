@@ -52,27 +52,62 @@ def linear_confidence(
     open_tokens = np.flatnonzero(is_open)
     share = settings.confidence_share * likely_share(labels, entity_prior)
     likely_count = round(min(share, MOST_LIKELY) * len(open_tokens))
-    features = TokenFeatures(inputs, settings.seed)
-    words = number_words(sentences, is_folded=True)
-    targets = torch.from_numpy(is_labeled.astype(np.float32))[:, None]
-    scores, history = np.zeros(len(labels), np.float32), []
-    likely = open_tokens[:0]
-    for number in range(LINEAR_ROUNDS):
-        if should_stop and should_stop():
-            break
-        began = time.perf_counter()
-        weights = _weights(is_labeled, likely)
-        folds = _word_folds(words, settings.seed + 1_000 * (number + 1))
-        scores = fold_scores(features, folds, weights, targets)[:, 0]
-        likely = open_tokens[np.argsort(-scores[open_tokens], kind="stable")[:likely_count]]
-        history.append(_round(number + 1, scores, is_labeled, weights, time.perf_counter() - began))
+    history: list[Epoch] = []
+
+    def on_round(epoch: Epoch) -> None:
+        history.append(epoch)
         if on_epoch:
-            on_epoch(history[-1])
+            on_epoch(epoch)
+
+    scores = entity_scores(
+        TokenFeatures(inputs, settings.seed),
+        number_words(sentences, is_folded=True),
+        is_labeled,
+        open_tokens,
+        likely_count,
+        seed=settings.seed,
+        on_round=on_round,
+        should_stop=should_stop,
+    )
     scores = _shared_by_surface(scores, number_words(sentences, is_folded=False), is_open)
     values = _cut_at(scores, open_tokens, likely_count, settings.confidence_threshold)
     values[is_labeled] = 1
     values[~is_labeled & ~is_open] = 0
     return Confidence(within_bounds(values), (tuple(history),))
+
+
+def entity_scores(
+    features: TokenFeatures,
+    words: _Numbers,
+    is_labeled: _Flags,
+    open_tokens: _Numbers,
+    likely_count: int,
+    *,
+    seed: int,
+    rounds: int = LINEAR_ROUNDS,
+    on_round: Callable[[Epoch], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> _Floats:
+    """Return how much each token looks like the labeled ones, by models without its word.
+
+    After each round, the likeliest open tokens, as many as `likely_count`, are left out of the
+    negatives of the next.
+    """
+    targets = torch.from_numpy(is_labeled.astype(np.float32))[:, None]
+    scores = np.zeros(len(is_labeled), np.float32)
+    likely = open_tokens[:0]
+    for number in range(rounds):
+        if should_stop and should_stop():
+            break
+        began = time.perf_counter()
+        weights = _weights(is_labeled, likely)
+        folds = _word_folds(words, seed + 1_000 * (number + 1))
+        scores = fold_scores(features, folds, weights, targets)[:, 0]
+        likely = open_tokens[np.argsort(-scores[open_tokens], kind="stable")[:likely_count]]
+        if on_round:
+            seconds = time.perf_counter() - began
+            on_round(_round(number + 1, scores, is_labeled, weights, seconds))
+    return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +135,7 @@ def linear_types(
     features = TokenFeatures(inputs, settings.seed)
     folds = _word_folds(number_words(sentences, is_folded=True), settings.seed)
     scores = fold_scores(features, folds, is_labeled.astype(np.float32), targets)
-    surfaces = number_words(sentences, is_folded=False)
-    everywhere = np.ones(len(labels), bool)
-    shared = [_shared_by_surface(column, surfaces, everywhere) for column in scores.T]
+    shared = [shared_by_spelling(column, sentences) for column in scores.T]
     ranked = np.sort(np.stack([*shared, np.zeros(len(labels), np.float32)]), axis=0)
     best = np.argmax(np.stack(shared), axis=0) + 1
     return TypeGuess(best.astype(np.int16), ranked[-1] - ranked[-2])
@@ -118,6 +151,12 @@ def number_words(sentences: Sequence[Sequence[str]], *, is_folded: bool) -> _Num
     tokens = (token for tokens in sentences for token in tokens)
     forms = (token.casefold() for token in tokens) if is_folded else tokens
     return np.array([number.setdefault(form, len(number)) for form in forms], np.int64)
+
+
+def shared_by_spelling(scores: _Floats, sentences: Sequence[Sequence[str]]) -> _Floats:
+    """Return half of each score and half of the mean over all tokens of the same spelling."""
+    surfaces = number_words(sentences, is_folded=False)
+    return _shared_by_surface(scores, surfaces, np.ones(len(scores), bool))
 
 
 def fold_scores(

@@ -44,7 +44,13 @@ from engine.network.pretrained import (
 from engine.network.tagger import BiLstmTagger, predict_probabilities
 from engine.network.token_features import TokenFeatures
 from engine.network.transformer import Features, Stopped, TransformerTagger, open_features
-from engine.network.vectors import VectorTable, load_vectors, open_vectors, vectors_fingerprint
+from engine.network.vectors import (
+    VectorTable,
+    frequent_words,
+    load_vectors,
+    open_vectors,
+    vectors_fingerprint,
+)
 from engine.network.word_shapes import ALPHABET_SIZE, CASING_CLASSES, casing_classes, character_ids
 
 __all__ = [
@@ -70,6 +76,7 @@ __all__ = [
     "count_cut_tokens",
     "cut_notes",
     "distinct_words",
+    "frequent_words",
     "has_context",
     "has_encoder",
     "keep_context",

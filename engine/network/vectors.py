@@ -158,6 +158,13 @@ def _open_glove() -> _Held:
     return _Held({word: row for row, word in enumerate(words)}, vectors)
 
 
+def frequent_words(count: int) -> list[str]:
+    """Return the most frequent words of general English: GloVe lists its words in that order."""
+    table = pd.read_parquet(_glove_folder() / _GLOVE_WORDS, columns=["index"])
+    words: list[str] = table["index"].head(count).tolist()
+    return words
+
+
 def _glove_folder() -> Path:
     spec = find_spec(_GLOVE_PACKAGE)
     if spec is None or not spec.submodule_search_locations:

@@ -4,13 +4,14 @@ import hashlib
 import json
 import zipfile
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from engine.files import written_whole
-from engine.labels import LikelyTokens
+from engine.labels import DoubtfulPhrase, LikelyTokens
 from engine.projects.caches.corpus import reader_version
 from engine.projects.caches.labels import labels_path
 from engine.projects.files import CACHE
@@ -36,6 +37,7 @@ class KeptLikely(NamedTuple):
     """Likely entities as they were found, and from what."""
 
     tokens: LikelyTokens
+    doubtful: tuple[DoubtfulPhrase, ...]  # phrases that the text contradicts
     basis: Basis
 
 
@@ -62,6 +64,7 @@ def keep_likely(project: Project, kept: KeptLikely) -> None:
         "share": tokens.share,
         "factor": tokens.factor,
         "basis": kept.basis,
+        "doubtful": [asdict(phrase) for phrase in kept.doubtful],
     }
     with written_whole(_path(project), is_synced=False) as out:
         np.savez(
@@ -95,8 +98,9 @@ def kept_likely(project: Project) -> KeptLikely | None:
                 float(about["share"]),
                 float(about["factor"]),
             )
+            doubtful = tuple(DoubtfulPhrase(**item) for item in about.get("doubtful", ()))
         _check(tokens)
-        return KeptLikely(tokens, basis)
+        return KeptLikely(tokens, doubtful, basis)
     return None
 
 

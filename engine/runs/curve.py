@@ -155,11 +155,13 @@ def _tasks(
 ) -> list[Task]:
     # All seeds of a share have the same priors.
     shared = replace(plan.settings, seed=0)
-    prepared = prepare(documents, share, match=plan.match, settings=shared, labels=labels)
+    prepared = prepare(
+        documents, share, match=plan.match, settings=shared, labels=labels, cache=cache
+    )
     return [
         Task(
             folder / run_name(method, seed),
-            replace(prepared.data, cache=cache),
+            prepared.data,
             prepared.priors.values,
             replace(plan.settings, method=method, seed=seed),
             tuple(share),

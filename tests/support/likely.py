@@ -28,5 +28,5 @@ def keep_words(
         labels.types,
         factor * count / int(is_open.sum()),
     )
-    keep_likely(project, KeptLikely(likely, likely_basis(project)))
+    keep_likely(project, KeptLikely(likely, (), likely_basis(project)))
     return likely

@@ -24,6 +24,7 @@ TINY = {
     "lexicon_dropout": 0.0,
     "contextual_layer": 0,
     "confidence_model": "network",  # its two epochs are as fast, and it can be resumed
+    "is_label_checked": False,
     "is_suited_to_labels": False,
 }
 PRIORS = {"Drug": 0.1, "Disease": 0.1}  # given, since an estimate takes longer than the training

@@ -1,7 +1,5 @@
 """Suggest jobs: find likely names that the dictionaries lack, without training a network."""
 
-from dataclasses import replace
-
 from engine.experiment import prepare
 from engine.jobs import SuggestRequest, settings_of
 from engine.jobs.worker.setup import (
@@ -11,7 +9,7 @@ from engine.jobs.worker.setup import (
     read_and_label,
 )
 from engine.learning import Epoch, Progress, find_likely_tokens
-from engine.network import Stopped
+from engine.network import Stopped, Tokens
 from engine.planning import CONFIDENCE, LINEAR_ROUNDS
 from engine.projects import KeptLikely, keep_likely, likely_basis
 
@@ -28,21 +26,10 @@ def suggest_job(active: ActiveJob, request: SuggestRequest) -> bool:
     basis = likely_basis(active.project, job.dictionary_version, job.match_preset)
     text = read_and_label(active)
     review = active.project.review_effect(text.corpus.documents)
-    active.report.progress(stage="priors", share=_PREPARED / 2)
-    prepared = prepare(
-        text.corpus.documents,
-        text.dictionaries,
-        match=job.match_preset,
-        settings=settings,
-        labels=text.labels,
-        accepted=review.accepted,
-        rejected=review.rejected,
-    )
-    active.report.fact("notes", list(prepared.notes))
-    data = replace(prepared.data, cache=context_folder(active.project))
-    if not keep_project_context(active, data.sentences, settings, (_PREPARED, _ENCODED)):
-        return False
-    active.report.progress(stage="suggest", share=_ENCODED)
+
+    def encode(sentences: Tokens) -> None:
+        if not keep_project_context(active, sentences, settings, (_PREPARED, _ENCODED)):
+            raise Stopped
 
     def on_epoch(epoch: Epoch) -> None:
         share = _ENCODED + (_ROUNDED - _ENCODED) * epoch.number / LINEAR_ROUNDS
@@ -50,9 +37,25 @@ def suggest_job(active: ActiveJob, request: SuggestRequest) -> bool:
         active.report.progress(share=share, seconds_left=left)
         active.on_progress(Progress("conf_mpu", CONFIDENCE, epoch, LINEAR_ROUNDS, left))
 
+    active.report.progress(stage="priors", share=_PREPARED / 2)
     try:
+        prepared = prepare(
+            text.corpus.documents,
+            text.dictionaries,
+            match=job.match_preset,
+            settings=settings,
+            labels=text.labels,
+            accepted=review.accepted,
+            rejected=review.rejected,
+            cache=context_folder(active.project),
+            encode=encode,
+            should_stop=active.should_stop,
+        )
+        active.report.fact("notes", list(prepared.notes))
+        encode(prepared.data.sentences)
+        active.report.progress(stage="suggest", share=_ENCODED)
         tokens = find_likely_tokens(
-            data,
+            prepared.data,
             prepared.priors.values,
             settings,
             on_epoch=on_epoch,
@@ -60,5 +63,5 @@ def suggest_job(active: ActiveJob, request: SuggestRequest) -> bool:
         )
     except Stopped:
         return False
-    keep_likely(active.project, KeptLikely(tokens, basis))
+    keep_likely(active.project, KeptLikely(tokens, prepared.doubtful, basis))
     return True

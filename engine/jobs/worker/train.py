@@ -1,7 +1,7 @@
 """Train jobs: train each method on the project's text and dictionaries, predict and score."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import chain
 from typing import Any
 
@@ -37,7 +37,7 @@ from engine.learning import (
     make_training_data,
     stored_history,
 )
-from engine.network import choose_device, set_threads
+from engine.network import Stopped, Tokens, choose_device, set_threads
 from engine.planning import CONFIDENCE, METHODS, TRAINING, Priors
 from engine.review import Review
 from engine.run_folder import checkpoints, confidence_files, has_card, read_card
@@ -54,8 +54,11 @@ def train_job(active: ActiveJob, request: TrainRequest) -> bool:
     watch = Stopwatch()
     settings = settings_of(request)
     text = read_and_label(active)
-    prepared = _prepare(active, request, text)
-    data = replace(prepared.data, cache=context_folder(active.project))
+    try:
+        prepared = _prepare(active, request, text)
+    except Stopped:
+        return False
+    data = prepared.data
     active.report.fact("notes", list(prepared.notes))
     note_all(prepared.notes)
     if not keep_project_context(active, data.sentences, settings):
@@ -112,16 +115,24 @@ def _prepare(active: ActiveJob, request: TrainRequest, text: LabeledText) -> Pre
     documents = text.corpus.documents
     review = _review(active, documents) if request.use_decisions else Review({}, {})
     active.report.progress(stage="priors", share=_PREPARED / 2)
-    known = _known_priors(active)
+    known, settings = _known_priors(active), settings_of(request)
+
+    def encode(sentences: Tokens) -> None:
+        if not keep_project_context(active, sentences, settings):
+            raise Stopped
+
     prepared = prepare(
         documents,
         text.dictionaries,
         match=active.report.job.match_preset,
-        settings=settings_of(request),
+        settings=settings,
         labels=text.labels,
         accepted=review.accepted,
         rejected=review.rejected,
         priors=request.priors if known is None else known,
+        cache=context_folder(active.project),
+        encode=encode,
+        should_stop=active.should_stop,
     )
     if known is None:
         _store_priors(active, prepared.priors)
