@@ -31,6 +31,7 @@ from engine.cli.label import label_command
 from engine.cli.project_arguments import add_export, add_import, add_projects, add_work
 from engine.cli.score import score_command
 from engine.formats import FORMATS
+from engine.projects import keep_private
 from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS
 from engine.text import InputError
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from engine.cli.arguments import Subparsers
 
 
+_ON_PROJECTS = ("projects", "import", "export", "work")
 _FOR_LEARNING = ("torch", "transformers", "safetensors")  # what labeling alone does without
 
 
@@ -49,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     options = make_parser().parse_args(arguments)
     try:
+        if options.command in _ON_PROJECTS or getattr(options, "project", None):
+            keep_private()
         options.run(options)
     except InputError as error:
         print(f"glossa {options.command}: {_sentence(error, options)}", file=sys.stderr)
