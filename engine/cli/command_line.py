@@ -102,6 +102,19 @@ def _add_app(parsers: "Subparsers") -> None:
     parser.add_argument(
         "--address", default="localhost", help="where the server listens (default: %(default)s)"
     )
+    parser.add_argument(
+        "--host-name",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name by which browsers may ask for the app; may be given more than once, "
+        "and GLOSSA_HOSTS names several, with commas",
+    )
+    parser.add_argument(
+        "--open",
+        action="store_true",
+        help="let others in without signing in (better: GLOSSA_PASSWORD, or OpenID Connect)",
+    )
     parser.add_argument("--headless", action="store_true", help="do not open a browser window")
     parser.set_defaults(run=app_command)
 
