@@ -119,6 +119,7 @@ def test_the_owner_shares_and_stops_sharing(monkeypatch):
     as_user(monkeypatch, ANN)
     page = checked(open_page("home").run())
     assert "· yours<" in html(page)
+    assert f"Signed in as {ANN}" in html(page.sidebar)
     page.text_input(key=f"home_share_address_{project.id}").set_value("BOB@example.org")
     checked(press(page, "Share"))
     assert open_project(project.id, BOB)

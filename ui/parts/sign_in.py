@@ -1,5 +1,7 @@
 """Ask visitors to sign in before any page is drawn, and let them sign out again."""
 
+from html import escape
+
 import streamlit as st
 
 from engine.text import InputError
@@ -27,7 +29,8 @@ def show_sign_out() -> None:
     if access.sign_in() == access.PASSWORD:
         st.html('<a class="gl-sign-out" href="sign-out" target="_self">Sign out</a>')
     elif access.sign_in() == access.OIDC:
-        st.caption(f"Signed in as {elements.plain(visitor() or '')}")
+        # HTML, because Markdown would make a link of the address.
+        st.html(f'<div class="gl-hint">Signed in as {escape(visitor() or "")}</div>')
         st.button("Sign out", key="sign_out", on_click=st.logout)
 
 
