@@ -1,4 +1,15 @@
-# docker build -t glossa . && docker run --rm -p 127.0.0.1:8501:8501 -v glossa-data:/data glossa
+# On your own machine, where nobody else reaches the port:
+#
+#     docker build -t glossa .
+#     docker run --rm -p 127.0.0.1:8501:8501 -v glossa-data:/data glossa --open
+#
+# For others, behind a proxy that speaks HTTPS (docs/operate.md):
+#
+#     docker run -p 127.0.0.1:8501:8501 -v glossa-data:/data \
+#         -e GLOSSA_PASSWORD -e GLOSSA_HOSTS=notes.example glossa
+#
+# Options after the image's name are those of `glossa app`. Inside a container the server has to
+# listen at every address, so without --open or a way to sign in it refuses to start.
 FROM python:3.11-slim
 
 # tini reaps the training processes that outlive the page that started them.
@@ -60,7 +71,7 @@ COPY sample_data sample_data
 COPY ui ui
 COPY LICENSE .
 
-RUN useradd --create-home glossa && install -d -o glossa -g glossa /data
+RUN useradd --create-home glossa && install -d -m 700 -o glossa -g glossa /data
 USER glossa
 ENV PYTHONPATH=/app \
     GLOSSA_DATA=/data
@@ -71,5 +82,4 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
 
 # `glossa app` without its command: the code is not installed here, PYTHONPATH finds it.
-ENTRYPOINT ["tini", "--"]
-CMD ["python", "-m", "engine", "app", "--address", "0.0.0.0", "--port", "8501", "--headless"]
+ENTRYPOINT ["tini", "--", "python", "-m", "engine", "app", "--address", "0.0.0.0", "--port", "8501", "--headless"]

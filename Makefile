@@ -8,6 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 PORT ?= 8501
 ADDRESS ?= localhost
+OPTIONS ?=
 WORKERS ?= 2
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -25,8 +26,8 @@ INSTALL_GLOSSA := $(PY) -m pip install --quiet --no-deps --editable .
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-app: $(APP) ## Start the app with the sample project (PORT=8501, ADDRESS=localhost)
-	@exec $(PY) -m engine app --address "$(ADDRESS)" --port "$(PORT)"
+app: $(APP) ## Start the app with the sample project (PORT=8501, ADDRESS=localhost, OPTIONS=--headless)
+	@exec $(PY) -m engine app --address "$(ADDRESS)" --port "$(PORT)" $(OPTIONS)
 
 test: export OMP_NUM_THREADS = 1
 test: $(DEV) ## Run all tests, those in a real browser last (WORKERS=2)

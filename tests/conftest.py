@@ -1,5 +1,6 @@
 """Settings of all tests: repeatable property tests, and one thread for those that ask for it."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +15,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # this check depends on the speed of the machine
 )
 settings.load_profile("ci")
+
+
+@pytest.fixture(autouse=True)
+def kept_umask() -> Iterator[None]:
+    """Commands on projects write for this account alone; the next test starts as before."""
+    before = os.umask(0o022)
+    os.umask(before)
+    yield
+    os.umask(before)
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,7 @@ OTHERS = (
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "bench/README.md",
     "sample_data/README.md",
 )

@@ -1,4 +1,4 @@
-"""The app: page setup, the sidebar, and the ten pages in the order of the data path."""
+"""The app: sign-in, page setup, the sidebar, and the ten pages in the order of the data path."""
 
 import logging
 import sys
@@ -13,7 +13,7 @@ import streamlit as st
 
 from engine.projects import Project
 from engine.text import InputError
-from ui.parts import elements, garbage, sidebar
+from ui.parts import elements, garbage, sidebar, sign_in
 from ui.parts.highlight import STYLE
 from ui.parts.page_style import PAGE_STYLE
 from ui.state import current
@@ -80,6 +80,8 @@ def main() -> None:
     st.set_page_config(page_title="Glossa", page_icon=ICON, layout="wide")
     st.html(STYLE)
     st.html(PAGE_STYLE)
+    if not sign_in.is_let_in():
+        return
     groups = {group: [make_page(info) for info in infos] for group, infos in GROUPS.items()}
     current.remember_pages(
         {page.url_path or "home": page for pages in groups.values() for page in pages}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine.text import InputError
 
-_APP = Path(__file__).resolve().parents[2] / "ui" / "app.py"
+_SERVER = Path(__file__).resolve().parents[2] / "ui" / "server.py"
 
 
 def app_command(options: argparse.Namespace) -> None:
@@ -18,9 +18,11 @@ def app_command(options: argparse.Namespace) -> None:
             "the app needs Streamlit and Plotly, which are not installed. "
             'Run: pip install "glossa[app]"'
         )
-    print(f"Glossa: http://{options.address}:{options.port} (stop with Ctrl+C)", flush=True)
-    command = [sys.executable, "-m", "streamlit", "run", str(_APP)]
-    command += ["--server.address", options.address, "--server.port", str(options.port)]
-    if options.headless:
-        command += ["--server.headless", "true"]
+    address = f"[{options.address}]" if ":" in options.address else options.address
+    print(f"Glossa: http://{address}:{options.port} (stop with Ctrl+C)", flush=True)
+    command = [sys.executable, str(_SERVER)]
+    command += ["--address", options.address, "--port", str(options.port)]
+    command += [f"--host-name={name}" for name in options.host_name]
+    command += ["--open"] if options.open else []
+    command += ["--headless"] if options.headless else []
     os.execv(sys.executable, command)

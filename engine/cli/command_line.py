@@ -31,6 +31,7 @@ from engine.cli.label import label_command
 from engine.cli.project_arguments import add_export, add_import, add_projects, add_work
 from engine.cli.score import score_command
 from engine.formats import FORMATS
+from engine.projects import keep_private
 from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS
 from engine.text import InputError
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from engine.cli.arguments import Subparsers
 
 
+_ON_PROJECTS = ("projects", "import", "export", "work")
 _FOR_LEARNING = ("torch", "transformers", "safetensors")  # what labeling alone does without
 
 
@@ -49,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     options = make_parser().parse_args(arguments)
     try:
+        if options.command in _ON_PROJECTS or getattr(options, "project", None):
+            keep_private()
         options.run(options)
     except InputError as error:
         print(f"glossa {options.command}: {_sentence(error, options)}", file=sys.stderr)
@@ -97,6 +101,19 @@ def _add_app(parsers: "Subparsers") -> None:
     parser.add_argument("--port", type=count, default=8501, help="default: %(default)s")
     parser.add_argument(
         "--address", default="localhost", help="where the server listens (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--host-name",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name by which browsers may ask for the app; may be given more than once, "
+        "and GLOSSA_HOSTS names several, with commas",
+    )
+    parser.add_argument(
+        "--open",
+        action="store_true",
+        help="let others in without signing in (better: GLOSSA_PASSWORD, or OpenID Connect)",
     )
     parser.add_argument("--headless", action="store_true", help="do not open a browser window")
     parser.set_defaults(run=app_command)

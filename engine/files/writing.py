@@ -69,7 +69,7 @@ def _mode_for(path: Path) -> int:
     """Return the old file's permissions, or those of any new file: temporary files are private."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
-    umask = os.umask(0)
+    umask = os.umask(0o077)  # never wider, not even for a moment: other threads write too
     os.umask(umask)
     return 0o666 & ~umask
 

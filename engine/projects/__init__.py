@@ -1,6 +1,7 @@
 """Projects on disk: one folder each, with a SQLite file, the uploaded files and the runs.
 
 workspace                      all projects of the data folder
+ownership                      who owns a project, and whom it is shared with
 project                        one project; everything below through one class
 connection, migrations, store  the database: opened, brought up to date, read and changed
 files, texts, gold             the uploaded files, the corpus and the gold in them
@@ -22,21 +23,26 @@ from engine.projects.likely import (
     likely_basis,
     likely_file_key,
 )
+from engine.projects.ownership import clean_address
 from engine.projects.project import Project
 from engine.projects.store import reading, touch, writing
 from engine.projects.texts import read_units
 from engine.projects.workspace import (
     SAMPLE_ID,
     ProjectSummary,
+    claim_project,
     create_project,
     data_folder,
     delete_project,
     duplicate_project,
     import_project_zip,
+    keep_private,
     list_projects,
     open_project,
     reset_sample,
     sample_project,
+    share_project,
+    unshare_project,
     write_project_zip,
 )
 
@@ -51,12 +57,15 @@ __all__ = [
     "Project",
     "ProjectSummary",
     "StoredFile",
+    "claim_project",
+    "clean_address",
     "create_project",
     "data_folder",
     "delete_project",
     "duplicate_project",
     "import_project_zip",
     "keep_likely",
+    "keep_private",
     "kept_likely",
     "labels_of",
     "likely_basis",
@@ -67,7 +76,9 @@ __all__ = [
     "reading",
     "reset_sample",
     "sample_project",
+    "share_project",
     "touch",
+    "unshare_project",
     "write_project_zip",
     "writing",
 ]

@@ -154,9 +154,13 @@ CREATE TABLE IF NOT EXISTS job_speeds (
     PRIMARY KEY (job, method, stage)
 );
 """
+# Who signed in and made a project, and whom they share it with. Empty: it belongs to everyone.
+_MEMBERS_TABLE = """
+CREATE TABLE members (address TEXT PRIMARY KEY, role TEXT NOT NULL)
+"""
 _TABLES_OF_VERSION_1 = frozenset(("facts", "files", "dictionary_versions", "choices", "decisions"))
 TABLES = _TABLES_OF_VERSION_1 | {
-    "jobs", "job_epochs", "job_points", "job_cells", "job_facts", "job_speeds",
+    "jobs", "job_epochs", "job_points", "job_cells", "job_facts", "job_speeds", "members",
 }  # fmt: skip
 
 
@@ -186,10 +190,15 @@ def _convert_predictions(db: sqlite3.Connection, folder: Path) -> None:
         write_predictions(path.with_name(PREDICTIONS), corpus.entities)
 
 
+def _make_members_table(db: sqlite3.Connection, folder: Path) -> None:
+    _execute_all(db, _MEMBERS_TABLE)
+
+
 _STEPS: tuple[Callable[[sqlite3.Connection, Path], None], ...] = (
     _make_project_tables,
     _make_job_tables,
     _convert_predictions,
+    _make_members_table,
 )
 SCHEMA_VERSION = len(_STEPS)
 

@@ -1,4 +1,8 @@
-"""List, create, open, copy, zip and delete the projects in the data folder."""
+"""List, create, open, share, copy, zip and delete the projects in the data folder.
+
+Where people sign in, `user` is the address of who asks: projects of others are to them as if they
+were not there. Without it (the command line, a shared password) all projects are everyone's.
+"""
 
 import os
 import re
@@ -14,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine.files import read_source, write_error
+from engine.projects import ownership
 from engine.projects import store as store
 from engine.projects.archive import copy_project, pack, unpack
 from engine.projects.job_states import has_live_job, last_job
@@ -46,13 +51,15 @@ class ProjectSummary:
     last_job: str = ""  # kind and state, e.g. "train done"
     bytes: int = 0
     problem: str = ""  # why it cannot be opened
+    owner: str = ""  # "": it belongs to everyone
+    guests: tuple[str, ...] = ()  # whom the owner shares it with
 
 
 def data_folder() -> Path:
     """Return the folder of all projects (GLOSSA_DATA, else ./data); make it if needed."""
     folder = Path(os.environ.get("GLOSSA_DATA") or "data").absolute()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
             f"the data folder {folder} cannot be made: {error.strerror or error}. "
@@ -61,29 +68,48 @@ def data_folder() -> Path:
     return folder
 
 
-def list_projects() -> list[ProjectSummary]:
-    """Return all projects, newest first; those that cannot be read say why."""
+def keep_private() -> None:
+    """Let only this account read the data folder, and whatever this process writes from now on."""
+    os.umask(0o077)
+    with suppress(OSError):  # not ours to change: then its owner decides
+        data_folder().chmod(0o700)
+
+
+def list_projects(user: str | None = None) -> list[ProjectSummary]:
+    """Return the user's projects, newest first; those that cannot be read say why.
+
+    A user who signed in does not see the latter: nobody can tell whose they are.
+    """
     with os.scandir(data_folder()) as entries:
         summaries = [
             _summary(Project(entry.name, Path(entry.path)))
             for entry in entries
             if _ID.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
         ]
+    if user is not None:
+        summaries = [s for s in summaries if not s.problem and _is_for(s, user)]
     return sorted(summaries, key=lambda summary: (summary.modified, summary.id), reverse=True)
 
 
-def create_project(name: str) -> Project:
-    """Make an empty project."""
+def _is_for(summary: ProjectSummary, user: str) -> bool:
+    return not summary.owner or user == summary.owner or user in summary.guests
+
+
+def create_project(name: str, owner: str | None = None) -> Project:
+    """Make an empty project; without an owner it is everyone's."""
     name = clean_project_name(name)
     with _new_folder() as folder:
         store.make_store(folder, name)
+        _give_to(folder, owner)
         return _settled(folder, _new_id(name))
 
 
-def open_project(project_id: str) -> Project:
-    """Return an existing project; InputError when it cannot be read."""
+def open_project(project_id: str, user: str | None = None) -> Project:
+    """Return an existing project; InputError when it cannot be read, or is not this user's."""
     project = _located(project_id)
-    with project.reading():
+    with project.reading() as db:
+        if not ownership.may_open(db, user):
+            raise _unknown(project_id)
         return project
 
 
@@ -106,18 +132,41 @@ def reset_sample() -> Project:
     return sample_project()
 
 
-def duplicate_project(project_id: str, name: str) -> Project:
-    """Copy a project, with its runs and decisions, under a new name."""
-    project, name = open_project(project_id), clean_project_name(name)
+def duplicate_project(project_id: str, name: str, user: str | None = None) -> Project:
+    """Copy a project, with its runs and decisions, under a new name; the copy is the user's."""
+    project, name = open_project(project_id, user), clean_project_name(name)
     with _new_folder() as folder:
         copy_project(project.folder, folder)
+        _give_to(folder, user)
         Project("copy", folder).rename(name)
         return _settled(folder, _new_id(name))
 
 
-def delete_project(project_id: str) -> None:
+def share_project(project_id: str, address: str, user: str | None = None) -> None:
+    """Let the person with this address open and change a project that has an owner."""
+    with _managed(project_id, user).writing() as db:
+        if not ownership.owner_of(db):
+            raise InputError("this project has no owner, so everyone who signs in sees it already")
+        ownership.add_guest(db, address)
+
+
+def unshare_project(project_id: str, address: str, user: str | None = None) -> None:
+    """Stop sharing a project with this address."""
+    with _managed(project_id, user).writing() as db:
+        ownership.remove_guest(db, address)
+
+
+def claim_project(project_id: str, user: str) -> None:
+    """Make a project that has no owner the user's own."""
+    if project_id == SAMPLE_ID:
+        raise InputError("the sample project belongs to everyone. Duplicate it to have your own")
+    with _managed(project_id, user).writing() as db:
+        ownership.set_owner(db, user)
+
+
+def delete_project(project_id: str, user: str | None = None) -> None:
     """Delete a project's folder and everything in it; an active job must be ended first."""
-    project = _located(project_id)
+    project = _located(project_id) if user is None else _managed(project_id, user)
     if _is_busy(project):
         raise InputError("a job of this project is at work. Cancel it, then delete the project")
     # Rename it first: so it is gone at once and whole, even if deleting files fails.
@@ -134,10 +183,14 @@ def write_project_zip(project: Project, path: str | Path) -> None:
     pack(project.folder, Path(path))
 
 
-def import_project_zip(source: str | Path | bytes) -> Project:
-    """Make a project from a zip; its members are checked, and nothing in it is executed."""
+def import_project_zip(source: str | Path | bytes, owner: str | None = None) -> Project:
+    """Make a project from a zip; its members are checked, and nothing in it is executed.
+
+    Owners and guests named in the zip are those of another server: the owner here is `owner`.
+    """
     with _new_folder() as folder:
         unpack(source, folder)
+        _give_to(folder, owner)
         project = Project("import", folder)
         project.rename(project.name)
         return _settled(folder, _new_id(project.name))
@@ -152,8 +205,28 @@ def _located(project_id: str) -> Project:
         raise InputError("that is no project id. Choose a project from the list")
     folder = data_folder() / project_id
     if folder.is_symlink() or not folder.is_dir():
-        raise InputError(f'there is no project "{project_id}". Choose one from the list')
+        raise _unknown(project_id)
     return Project(project_id, folder)
+
+
+def _unknown(project_id: str) -> InputError:
+    """The error for a project that is not there, or is someone else's: nobody can tell which."""
+    return InputError(f'there is no project "{project_id}". Choose one from the list')
+
+
+def _managed(project_id: str, user: str | None) -> Project:
+    """The project, if the user may share and delete it."""
+    project = open_project(project_id, user)
+    with project.reading() as db:
+        if not ownership.may_manage(db, user):
+            owner = ownership.owner_of(db)
+            raise InputError(f"only the owner of this project, {owner}, can do that")
+    return project
+
+
+def _give_to(folder: Path, owner: str | None) -> None:
+    with store.writing(folder) as db:
+        ownership.set_owner(db, owner)
 
 
 @contextmanager
@@ -234,6 +307,8 @@ def _summary(project: Project) -> ProjectSummary:
                 phrases=latest["phrases"] if latest else 0,
                 last_job=last_job(db),
                 bytes=project.size(),
+                owner=ownership.owner_of(db),
+                guests=ownership.guests_of(db),
             )
     # Whatever is wrong with one project, the others must still be listed.
     except (InputError, sqlite3.Error, OSError, ValueError, TypeError) as error:

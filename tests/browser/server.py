@@ -21,8 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
 class Server:
     """The app's process; it can be killed and started again at the same address."""
 
-    def __init__(self, data: Path, log: Path) -> None:
+    def __init__(self, data: Path, log: Path, *options: str, **environment: str) -> None:
         self.data, self.log = data, log
+        self.options, self.environment = options, environment
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen | None = None
@@ -30,10 +31,10 @@ class Server:
 
     def start(self) -> None:
         """Start the app and wait until it answers."""
-        command = [sys.executable, "-m", "streamlit", "run", "ui/app.py"]
-        command += ["--server.headless", "true"]
-        command += ["--server.address", "127.0.0.1", "--server.port", str(self.port)]
+        command = [sys.executable, "-m", "engine", "app", "--headless", *self.options]
+        command += ["--address", "127.0.0.1", "--port", str(self.port)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOSSA_DATA": str(self.data)}
+        environment |= self.environment
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT

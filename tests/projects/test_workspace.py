@@ -233,7 +233,7 @@ def test_a_project_that_cannot_be_read_is_listed_with_its_problem(data):
     problems = {summary.id: summary.problem for summary in list_projects()}
     assert problems.pop(good.id) == ""
     assert "project.db is missing" in problems.pop("no-database")
-    assert "newer Glossa (project version 99; this Glossa reads 3)" in problems.pop(newer.id)
+    assert "newer Glossa (project version 99; this Glossa reads 4)" in problems.pop(newer.id)
     assert len(problems) == 4
     assert all(problems.values()), problems
 
@@ -241,7 +241,7 @@ def test_a_project_that_cannot_be_read_is_listed_with_its_problem(data):
 def test_a_newer_project_is_left_alone(data):
     project = filled()
     with project.writing() as db:
-        db.execute("PRAGMA user_version = 4")
+        db.execute("PRAGMA user_version = 99")
     before = (project.folder / "project.db").read_bytes()
     for act in (project.corpus, lambda: project.rename("x"), lambda: open_project(project.id)):
         with pytest.raises(InputError, match="Update Glossa to open it"):

@@ -36,6 +36,7 @@ button[data-variant="segmented_control"] { min-height: 2.5rem; }
 .gl-project-line { font-size: .875rem; opacity: .75; overflow-wrap: anywhere; }
 .gl-brand { font-size: 1.5rem; font-weight: 700; letter-spacing: -.01em; }
 .gl-group { font-size: .78rem; font-weight: 600; opacity: .75; padding: .5rem 0 .1rem .5rem; }
+.gl-sign-out { font-size: .875rem; color: inherit; }
 .gl-job { font-size: .875rem; line-height: 1.4; }
 .gl-job b { font-weight: 600; }
 </style>"""

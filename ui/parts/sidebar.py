@@ -1,4 +1,4 @@
-"""The sidebar: the open project, links to its pages, the running job and the disk space used."""
+"""The sidebar: the open project, links to its pages, the running job, disk space, and sign-out."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -10,8 +10,9 @@ from engine import jobs
 from engine.jobs import Job
 from engine.projects import Project, ProjectSummary, list_projects
 from engine.text import InputError
-from ui.parts import elements, live, wording
+from ui.parts import elements, live, sign_in, wording
 from ui.state import current, findings
+from ui.state.visitor import visitor
 
 PAGE_BY_KIND = {
     "train": "train",
@@ -30,12 +31,13 @@ def show(groups: Mapping[str, Sequence[Any]]) -> None:
         except InputError:  # the page shows this error
             project = None
         st.html('<div class="gl-brand">Glossa</div>')
-        summaries = list_projects()
+        summaries = list_projects(visitor())
         show_picker(project, summaries)
         show_links(groups)
         if project is not None:
             show_job(project)
         st.caption(f"Disk used: {elements.size(sum(summary.bytes for summary in summaries))}")
+        sign_in.show_sign_out()
 
 
 def show_picker(project: Project | None, summaries: Sequence[ProjectSummary]) -> None:

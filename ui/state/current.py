@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from engine.projects import SAMPLE_ID, Project, open_project, sample_project
+from ui.state.visitor import visitor
 
 _PROJECT, _PAGES, _MESSAGES = "project_id", "pages", "messages"
 _COUNTERS = "uploader_counters"
@@ -28,7 +29,8 @@ def current_project() -> Project | None:
         project_id = SAMPLE_ID
     if not project_id:
         return None
-    project = sample_project() if project_id == SAMPLE_ID else open_project(project_id)
+    is_sample = project_id == SAMPLE_ID
+    project = sample_project() if is_sample else open_project(project_id, visitor())
     set_current(project.id)
     return project
 

@@ -9,6 +9,7 @@ import streamlit as st
 from engine import jobs
 from engine.projects import (
     ProjectSummary,
+    claim_project,
     create_project,
     delete_project,
     duplicate_project,
@@ -17,12 +18,15 @@ from engine.projects import (
     open_project,
     reset_sample,
     sample_project,
+    share_project,
+    unshare_project,
     write_project_zip,
 )
 from engine.settings import LIMITS
 from engine.text import InputError
 from ui.parts import elements, wording
 from ui.state import current
+from ui.state.visitor import visitor
 from ui.views.home.picture import path_picture
 
 PAGE_SIZE = 20
@@ -78,7 +82,7 @@ def show_new() -> None:
         )
         if st.form_submit_button("Create project"):
             with elements.explained():
-                open_at(create_project(name).id, "text")
+                open_at(create_project(name, visitor()).id, "text")
 
 
 def show_import() -> None:
@@ -93,7 +97,7 @@ def show_import() -> None:
         )
         if file and st.button("Import project", key="home_import"):
             with elements.explained():
-                project = import_project_zip(file.getvalue())
+                project = import_project_zip(file.getvalue(), visitor())
                 current.empty_uploader("home_zip")
                 open_at(project.id, "text")
 
@@ -110,7 +114,7 @@ def open_at(project_id: str, page_name: str) -> None:
 def show_projects() -> None:
     """Draw the list of projects, newest first."""
     st.subheader("Projects", anchor=False)
-    summaries = list_projects()
+    summaries = list_projects(visitor())
     if not summaries:
         elements.empty_state("No projects yet. Open the sample project, or create your own above.")
         return
@@ -133,7 +137,10 @@ def show_project(summary: ProjectSummary) -> None:
                 show_rename(summary)
                 show_duplicate(summary)
                 show_download(summary)
-            show_delete(summary)
+            if visitor() is not None:
+                show_sharing(summary)
+            if is_manager(summary):
+                show_delete(summary)
 
 
 def project_html(summary: ProjectSummary) -> str:
@@ -148,6 +155,7 @@ def project_html(summary: ProjectSummary) -> str:
                 f"last job: {job_name(summary.last_job)}",
                 elements.size(summary.bytes),
                 f"changed {elements.ago(summary.modified)}",
+                *([whose(summary)] if visitor() is not None else []),
             )
         )
     return (
@@ -172,7 +180,7 @@ def show_rename(summary: ProjectSummary) -> None:
         name = st.text_input("New name", summary.name, key=f"home_rename_name_{summary.id}")
         if st.form_submit_button("Rename"):
             with elements.explained():
-                open_project(summary.id).rename(name)
+                open_project(summary.id, visitor()).rename(name)
                 st.rerun()
 
 
@@ -184,16 +192,17 @@ def show_duplicate(summary: ProjectSummary) -> None:
         )
         if st.form_submit_button("Duplicate"):
             with elements.explained():
-                duplicate_project(summary.id, name)
+                duplicate_project(summary.id, name, visitor())
                 current.say(f"{summary.name} was copied.")
                 st.rerun()
 
 
 def show_download(summary: ProjectSummary) -> None:
     """Draw the download of the whole project; the zip is made only when the button is pressed."""
+    user = visitor()  # known here; the zip is made outside the visitor's session
     st.download_button(
         "Download as zip",
-        data=lambda: zipped(summary.id),
+        data=lambda: zipped(summary.id, user),
         file_name=f"{summary.id}.zip",
         mime="application/zip",
         key=f"home_zip_{summary.id}",
@@ -202,12 +211,73 @@ def show_download(summary: ProjectSummary) -> None:
     )
 
 
-def zipped(project_id: str) -> bytes:
-    """Return the project as the bytes of a zip file."""
+def zipped(project_id: str, user: str | None = None) -> bytes:
+    """Return the project, if it is still the user's, as the bytes of a zip file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "project.zip"
-        write_project_zip(open_project(project_id), path)
+        write_project_zip(open_project(project_id, user), path)
         return path.read_bytes()
+
+
+# ---- sharing, where people sign in ----------------------------------------------------------
+
+
+def is_manager(summary: ProjectSummary) -> bool:
+    """Return whether the visitor may share and delete the project."""
+    return visitor() is None or summary.owner in ("", visitor())
+
+
+def whose(summary: ProjectSummary) -> str:
+    """Return in a few words who owns the project, and with how many it is shared."""
+    if not summary.owner:
+        return "everyone's"
+    if summary.owner != visitor():
+        return f"shared by {summary.owner}"
+    return f"yours, shared with {len(summary.guests)}" if summary.guests else "yours"
+
+
+def show_sharing(summary: ProjectSummary) -> None:
+    """Draw whom the project is shared with; the owner can change it."""
+    if not summary.owner:
+        show_claim(summary)
+    elif summary.owner == visitor():
+        show_guests(summary)
+
+
+def show_claim(summary: ProjectSummary) -> None:
+    """Draw the button that makes a project without an owner the visitor's own."""
+    st.caption("This project has no owner: everyone who signs in can open, change and delete it.")
+    user = visitor()
+    if summary.id != SAMPLE and user and st.button("Make it mine", key=f"home_claim_{summary.id}"):
+        with elements.explained():
+            claim_project(summary.id, user)
+            current.say(f"{summary.name} is yours now. Others no longer see it.")
+            st.rerun()
+
+
+def show_guests(summary: ProjectSummary) -> None:
+    """Draw the addresses that the project is shared with, and the form that adds one."""
+    with st.form(f"home_share_{summary.id}", border=False, clear_on_submit=True):
+        address = st.text_input(
+            "Share with",
+            key=f"home_share_address_{summary.id}",
+            placeholder="ann@example.org",
+            help="Whoever signs in with this address can open and change the project, but not "
+            "delete it.",
+        )
+        if st.form_submit_button("Share"):
+            with elements.explained():
+                share_project(summary.id, address, visitor())
+                st.rerun()
+    for guest in summary.guests:
+        if st.button(
+            f"Stop sharing with {elements.plain(guest)}", key=f"home_unshare_{summary.id}_{guest}"
+        ):
+            unshare_project(summary.id, guest, visitor())
+            st.rerun()
+
+
+# ---- deleting -------------------------------------------------------------------------------
 
 
 def show_delete(summary: ProjectSummary) -> None:
@@ -238,8 +308,8 @@ def delete(summary: ProjectSummary, typed: str) -> None:
     if typed.strip() != summary.name:
         raise InputError(f'type "{summary.name}" to delete this project')
     if not summary.problem:
-        jobs.end_all(open_project(summary.id))
-    delete_project(summary.id)
+        jobs.end_all(open_project(summary.id, visitor()))
+    delete_project(summary.id, visitor())
     current.forget(summary.id)
     current.say(f"{summary.name} was deleted.", "info")
     st.rerun()
