@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from engine.files import written_whole
+from engine.files import write_error, written_whole
 from engine.jobs.plan import check_room
 from engine.jobs.process import end_group, start_process
 from engine.jobs.requests import (
@@ -74,11 +74,21 @@ def create(project: Project, request: Request) -> Job:
     try:
         folder.mkdir(parents=True)
     except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
+        raise write_error(folder, error) from error
+    try:
+        _store(project, request, id, at)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return find_job(project, id)
+
+
+def _store(project: Project, request: Request, id: str, at: str) -> None:
+    """Write the files of a new job, then its row."""
     if isinstance(request, PredictRequest):
         # Numbered, because a name from an upload must never become a path.
         for i, file in enumerate(request.files):
-            with written_whole(folder / TEXTS / str(i)) as out:
+            with written_whole(project.jobs_folder / id / TEXTS / str(i)) as out:
                 out.write(file.data)
     row: dict[str, Any] = {
         "id": id,
@@ -98,7 +108,6 @@ def create(project: Project, request: Request) -> Job:
         columns, marks = ", ".join(row), ", ".join("?" * len(row))
         db.execute(f"INSERT INTO jobs ({columns}) VALUES ({marks})", tuple(row.values()))
         touch(db)
-    return find_job(project, id)
 
 
 def resume(project: Project, id: str) -> Job:

@@ -58,10 +58,8 @@ class Job:
 
 
 def job_rows(db: sqlite3.Connection, where: str = "", *values: Any) -> list[sqlite3.Row]:
-    """Return the rows of jobs, newest first."""
-    return db.execute(
-        f"SELECT * FROM jobs {where} ORDER BY created_at DESC, rowid DESC", values
-    ).fetchall()
+    """Return the rows of jobs, newest first; by row, since the clock may have been set back."""
+    return db.execute(f"SELECT * FROM jobs {where} ORDER BY rowid DESC", values).fetchall()
 
 
 def job_row(db: sqlite3.Connection, id: str) -> sqlite3.Row:

@@ -1,11 +1,13 @@
-"""The machine: moments, processes, the garbage collector, and notes on standard error.
+"""The machine: moments, processes, a full disk, the garbage collector, notes on standard error.
 
 moments    moments as text, for storage
 processes  which process is which, whether it runs, and ending it with its parent
 notes      lines on standard error, beside the results
+disk       the errors of a full disk
 garbage    a pause of Python's garbage collector
 """
 
+from engine.system.disk import is_disk_full
 from engine.system.garbage import without_collection
 from engine.system.moments import moment, now, seconds_since
 from engine.system.notes import note_all, print_aside
@@ -23,6 +25,7 @@ __all__ = [
     "end_with_parent",
     "host_name",
     "is_alive",
+    "is_disk_full",
     "moment",
     "note_all",
     "now",

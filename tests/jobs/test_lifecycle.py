@@ -363,17 +363,17 @@ def test_a_process_that_has_ended_is_not_alive_before_its_parent_knows(tmp_path)
 
 
 def test_a_finished_job_never_ends_the_program_that_did_it(project, monkeypatch, exits):
-    monkeypatch.setattr("engine.jobs.reports._LOOK_SECONDS", 0.0002)
-    monkeypatch.setattr("engine.jobs.reports._BEAT_SECONDS", 0.0004)
+    monkeypatch.setattr("engine.jobs.reports._LOOK_SECONDS", 0.002)
+    monkeypatch.setattr("engine.jobs.reports._BEAT_SECONDS", 0.004)
     monkeypatch.setattr("engine.jobs.worker.kinds.do_work", lambda *_: True)
     finish = Report.finish
 
     def finish_and_wait(report, *arguments):
         finish(report, *arguments)
-        time.sleep(0.05)  # a heartbeat that still runs reads the row now
+        time.sleep(0.01)  # a heartbeat that still runs reads the row now
 
     monkeypatch.setattr(Report, "finish", finish_and_wait)
-    for is_own_process in [False, True] * 5:
+    for is_own_process in [False, True] * 100:
         job = jobs.create(project, tiny_request())
         assert do_job(project, job.id, is_own_process=is_own_process) == "done"
     assert exits == []
@@ -609,7 +609,7 @@ def test_an_invalid_job_id_or_method_is_not_used_as_a_path(project):
 
 def test_a_folder_that_cannot_be_made_is_explained_in_one_sentence(project):
     project.jobs_folder.write_text("in the way")
-    with pytest.raises(InputError, match="cannot be made: "):
+    with pytest.raises(InputError, match="cannot be written: "):
         jobs.create(project, tiny_request())
 
 
