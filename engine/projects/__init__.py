@@ -9,11 +9,13 @@ labels, caches                 distant labels and read text, kept beside the pro
 likely                         likely entities, found before any training
 job_states                     the states of jobs
 archive                        a project as a zip
+leftovers                      what killed processes left half written
 """
 
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
 from engine.projects.job_states import ACTIVE
 from engine.projects.labels import EarlierLabels, labels_of
+from engine.projects.leftovers import sweep_beside
 from engine.projects.likely import (
     Basis,
     KeptLikely,
@@ -37,7 +39,9 @@ from engine.projects.workspace import (
     open_project,
     reset_sample,
     sample_project,
+    sweep_leftovers,
     write_project_zip,
+    zipped_project,
 )
 
 __all__ = [
@@ -67,7 +71,10 @@ __all__ = [
     "reading",
     "reset_sample",
     "sample_project",
+    "sweep_beside",
+    "sweep_leftovers",
     "touch",
     "write_project_zip",
     "writing",
+    "zipped_project",
 ]

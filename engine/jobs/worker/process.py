@@ -24,7 +24,7 @@ from engine.jobs import (
     open_report,
     settle,
 )
-from engine.projects import Project, open_project
+from engine.projects import Project, open_project, sweep_leftovers
 from engine.system import is_disk_full, note_all, print_aside
 from engine.text import InputError
 
@@ -48,6 +48,7 @@ _DISK_FULL = (
 def work_command(options: argparse.Namespace) -> None:
     """Do a job of a project; its row stores how it ended, its log says why."""
     project = open_project(options.project)
+    sweep_leftovers(project)
     state = do_job(project, options.job, is_own_process=True)
     print_aside(f"{_clock()} {state}")
 

@@ -1,8 +1,6 @@
 """Home: what Glossa does, ways to start, and the list of projects."""
 
-import tempfile
 from html import escape
-from pathlib import Path
 
 import streamlit as st
 
@@ -17,7 +15,7 @@ from engine.projects import (
     open_project,
     reset_sample,
     sample_project,
-    write_project_zip,
+    zipped_project,
 )
 from engine.settings import LIMITS
 from engine.text import InputError
@@ -204,10 +202,7 @@ def show_download(summary: ProjectSummary) -> None:
 
 def zipped(project_id: str) -> bytes:
     """Return the project as the bytes of a zip file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "project.zip"
-        write_project_zip(open_project(project_id), path)
-        return path.read_bytes()
+    return zipped_project(open_project(project_id))
 
 
 def show_delete(summary: ProjectSummary) -> None:
