@@ -40,6 +40,7 @@ from engine.jobs.results import (
 from engine.jobs.rows import (
     TABLES_OF_A_JOB,
     Job,
+    is_job_id,
     job_from,
     job_row,
     job_rows,
@@ -50,7 +51,7 @@ from engine.jobs.rows import (
 from engine.jobs.watch import settle
 from engine.projects import ACTIVE, Project, reading, touch, writing
 from engine.run_folder import has_card
-from engine.system import now
+from engine.system import is_left_behind, now
 from engine.text import InputError
 
 _ROOT = Path(__file__).resolve().parents[2]  # the folder that holds `engine`
@@ -68,6 +69,7 @@ def create(project: Project, request: Request) -> Job:
     """Store a queued job for a process to do; InputError when the request cannot be fulfilled."""
     check_request(request)
     _check_project(project, request)
+    _sweep_runs(project)
     check_room(project, request)
     at, id = now(), f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     folder = project.jobs_folder / id
@@ -81,6 +83,18 @@ def create(project: Project, request: Request) -> Job:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return find_job(project, id)
+
+
+def _sweep_runs(project: Project) -> None:
+    """Delete old folders of jobs that have no row: a process was killed when it made or deleted it.
+
+    Recent ones stay, since another process may be about to store the row.
+    """
+    with reading(project.folder) as db:
+        known = {row["id"] for row in job_rows(db)}
+    for path in project.jobs_folder.glob("*"):
+        if is_job_id(path.name) and path.name not in known and is_left_behind(path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _store(project: Project, request: Request, id: str, at: str) -> None:

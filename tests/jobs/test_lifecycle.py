@@ -512,6 +512,19 @@ def test_deleting_a_job_takes_its_files_and_rows(project):
         jobs.get_job(project, job.id)
 
 
+def test_folders_of_jobs_that_were_left_half_deleted_are_swept(project):
+    job = jobs.create(project, tiny_request())
+    names = ("20200101-000000-abcd", "20200102-000000-abcd", "notes")
+    for name in names:
+        (project.jobs_folder / name).mkdir()
+        (project.jobs_folder / name / "file").write_bytes(b"")
+    for name in (job.id, names[0], names[2]):
+        os.utime(project.jobs_folder / name, (0, 0))
+    other = jobs.create(project, tiny_request())
+    left = {path.name for path in project.jobs_folder.iterdir()}
+    assert left == {job.id, other.id, *names[1:]}
+
+
 def test_an_active_job_is_not_deleted(project):
     job = jobs.create(project, tiny_request())
     with pytest.raises(InputError, match="is still queued"):
