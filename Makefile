@@ -10,6 +10,7 @@ PORT ?= 8501
 ADDRESS ?= localhost
 OPTIONS ?=
 WORKERS ?= 2
+KILLS ?= 500
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
@@ -21,7 +22,7 @@ DEV := .venv/.dev-installed
 # Makes .venv/bin/glossa, which runs the code of this checkout.
 INSTALL_GLOSSA := $(PY) -m pip install --quiet --no-deps --editable .
 
-.PHONY: help app test check lint types format bench screenshots clean
+.PHONY: help app test faults check lint types format bench screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +37,10 @@ test: $(DEV) ## Run all tests, those in a real browser last (WORKERS=2)
 	@if ls tests/browser/test_*.py >/dev/null 2>&1; then \
 		$(PY) -m pytest -q -m browser tests/browser; \
 	fi
+
+faults: export OMP_NUM_THREADS = 1
+faults: $(DEV) ## Kill processes at random moments, and more faults (KILLS=500)
+	@GLOSSA_KILLS="$(KILLS)" $(PY) -m pytest -q -n "$(WORKERS)" tests/faults
 
 check: test lint types ## Run what has to pass before a change goes in: test, lint, types
 

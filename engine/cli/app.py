@@ -6,6 +6,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from engine.projects import sweep_leftovers
 from engine.text import InputError
 
 _SERVER = Path(__file__).resolve().parents[2] / "ui" / "server.py"
@@ -18,6 +19,7 @@ def app_command(options: argparse.Namespace) -> None:
             "the app needs Streamlit and Plotly, which are not installed. "
             'Run: pip install "glossa[app]"'
         )
+    sweep_leftovers()
     address = f"[{options.address}]" if ":" in options.address else options.address
     print(f"Glossa: http://{address}:{options.port} (stop with Ctrl+C)", flush=True)
     command = [sys.executable, str(_SERVER)]

@@ -1,6 +1,7 @@
 """`export`: write the entities of a project in any format, or the whole project as a zip."""
 
 import argparse
+from pathlib import Path
 
 from engine import jobs
 from engine.cli.inputs import named_project
@@ -23,7 +24,7 @@ from engine.export import (
 )
 from engine.formats import writable_format
 from engine.jobs import Job
-from engine.projects import Project, write_project_zip
+from engine.projects import Project, sweep_beside, write_project_zip
 from engine.text import InputError
 
 
@@ -39,6 +40,7 @@ def export_command(options: argparse.Namespace) -> None:
     if not 0 <= options.least_score <= 1:
         raise InputError(f"--least-score is between 0 and 1, not {options.least_score:g}")
     writable_format(options.out, options.format)
+    sweep_beside(Path(options.out))
     job = _run(project, options)
     choice = _choice(project, job, options)
     sets = EntitySets(project, project.corpus())

@@ -15,14 +15,19 @@ from engine.dictionaries import (
 from engine.files import read_source
 from engine.formats import align, gold_of
 from engine.labels import is_short_form
-from engine.projects import SAMPLE_ID, Project, open_project, sample_project
+from engine.projects import SAMPLE_ID, Project, open_project, sample_project, sweep_leftovers
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS
 from engine.text import Corpus, Entity, InputError, words
 
 
 def named_project(id: str) -> Project:
-    """Return the project with this id; the sample project is created on first use."""
-    return sample_project() if id == SAMPLE_ID else open_project(id)
+    """Return the project with this id; the sample project is created on first use.
+
+    What killed processes left half written in it is deleted.
+    """
+    project = sample_project() if id == SAMPLE_ID else open_project(id)
+    sweep_leftovers(project)
+    return project
 
 
 def project_of(options: argparse.Namespace) -> Project | None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from engine.system import process_mark
 from engine.text import InputError
 
 
@@ -30,7 +31,10 @@ def written_whole(path: str | Path, *, is_synced: bool = True) -> Iterator[IO[by
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed and renamed below
-            dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part", delete=False
+            dir=target.parent,
+            prefix=f".{target.name[:60]}.{process_mark()}.",
+            suffix=".part",
+            delete=False,
         )
     except OSError as error:
         raise write_error(path, error) from error

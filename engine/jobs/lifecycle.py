@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from engine.files import written_whole
+from engine.files import write_error, written_whole
 from engine.jobs.plan import check_room
 from engine.jobs.process import end_group, start_process
 from engine.jobs.requests import (
@@ -40,6 +40,7 @@ from engine.jobs.results import (
 from engine.jobs.rows import (
     TABLES_OF_A_JOB,
     Job,
+    is_job_id,
     job_from,
     job_row,
     job_rows,
@@ -50,7 +51,7 @@ from engine.jobs.rows import (
 from engine.jobs.watch import settle
 from engine.projects import ACTIVE, Project, reading, touch, writing
 from engine.run_folder import has_card
-from engine.system import now
+from engine.system import is_left_behind, now
 from engine.text import InputError
 
 _ROOT = Path(__file__).resolve().parents[2]  # the folder that holds `engine`
@@ -68,17 +69,40 @@ def create(project: Project, request: Request) -> Job:
     """Store a queued job for a process to do; InputError when the request cannot be fulfilled."""
     check_request(request)
     _check_project(project, request)
+    _sweep_runs(project)
     check_room(project, request)
     at, id = now(), f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     folder = project.jobs_folder / id
     try:
         folder.mkdir(parents=True)
     except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
+        raise write_error(folder, error) from error
+    try:
+        _store(project, request, id, at)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return find_job(project, id)
+
+
+def _sweep_runs(project: Project) -> None:
+    """Delete old folders of jobs that have no row: a process was killed when it made or deleted it.
+
+    Recent ones stay, since another process may be about to store the row.
+    """
+    with reading(project.folder) as db:
+        known = {row["id"] for row in job_rows(db)}
+    for path in project.jobs_folder.glob("*"):
+        if is_job_id(path.name) and path.name not in known and is_left_behind(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _store(project: Project, request: Request, id: str, at: str) -> None:
+    """Write the files of a new job, then its row."""
     if isinstance(request, PredictRequest):
         # Numbered, because a name from an upload must never become a path.
         for i, file in enumerate(request.files):
-            with written_whole(folder / TEXTS / str(i)) as out:
+            with written_whole(project.jobs_folder / id / TEXTS / str(i)) as out:
                 out.write(file.data)
     row: dict[str, Any] = {
         "id": id,
@@ -98,7 +122,6 @@ def create(project: Project, request: Request) -> Job:
         columns, marks = ", ".join(row), ", ".join("?" * len(row))
         db.execute(f"INSERT INTO jobs ({columns}) VALUES ({marks})", tuple(row.values()))
         touch(db)
-    return find_job(project, id)
 
 
 def resume(project: Project, id: str) -> Job:

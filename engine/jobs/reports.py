@@ -38,6 +38,11 @@ class Report:
     def __init__(self, folder: Path, job: Job) -> None:
         self.folder, self.job = folder, job
 
+    @property
+    def has_project(self) -> bool:
+        """Whether the project still exists; a deleted one does not come back."""
+        return self.folder.joinpath("project.db").exists()
+
     def claim(self) -> None:
         """Write that this process does the job."""
         with writing(self.folder) as db:
@@ -196,10 +201,11 @@ class Heart(threading.Thread):
                     self._on_lost()
                 return
             except InputError:
-                # A busy or full disk recovers; a deleted project does not come back.
-                if not self._report.folder.joinpath("project.db").exists():
+                if self._report.has_project:  # a busy or full disk recovers
+                    continue
+                if not self._is_over.is_set():
                     self._on_lost()
-                    return
+                return
             except sqlite3.Error:
                 continue
 

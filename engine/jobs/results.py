@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,7 @@ POINT_COLUMNS = (
     "n_entities", "run_id", "seconds",
 )  # fmt: skip
 _LOG_BYTES = 200_000  # read from the end
+_END = re.compile(r"attempt (\d+) ended as (failed|cancelled): (.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +165,31 @@ def _state(share: float, has_begun: bool) -> tuple[str, float]:
 
 def log_tail(project: Project, id: str, lines: int = 200) -> list[str]:
     """Return the last lines of the job's log."""
+    return _log_lines(find_job(project, id))[-lines:]
+
+
+def end_line(job: Job, state: str, message: str) -> str:
+    """Return the line of the log that says how a job ended while its row cannot be written."""
+    return f"attempt {job.attempt} ended as {state}: {message}\n"
+
+
+def end_in_log(job: Job) -> tuple[str, str] | None:
+    """Return the state and the message of the latest start of a job, if its log has them."""
     try:
-        with open(find_job(project, id).folder / LOG, "rb") as log:
+        lines = _log_lines(job)
+    except OSError:
+        return None
+    for match in filter(None, map(_END.fullmatch, reversed(lines))):
+        if int(match[1]) == job.attempt:
+            return match[2], match[3]
+    return None
+
+
+def _log_lines(job: Job) -> list[str]:
+    try:
+        with open(job.folder / LOG, "rb") as log:
             log.seek(max(0, os.fstat(log.fileno()).st_size - _LOG_BYTES))
-            return log.read().decode("utf-8", "replace").splitlines()[-lines:]
+            return log.read().decode("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return []
 

@@ -58,10 +58,13 @@ class Job:
 
 
 def job_rows(db: sqlite3.Connection, where: str = "", *values: Any) -> list[sqlite3.Row]:
-    """Return the rows of jobs, newest first."""
-    return db.execute(
-        f"SELECT * FROM jobs {where} ORDER BY created_at DESC, rowid DESC", values
-    ).fetchall()
+    """Return the rows of jobs, newest first; by row, since the clock may have been set back."""
+    return db.execute(f"SELECT * FROM jobs {where} ORDER BY rowid DESC", values).fetchall()
+
+
+def is_job_id(name: str) -> bool:
+    """Return whether a job may have this id, and its folder this name."""
+    return _ID.fullmatch(name) is not None
 
 
 def job_row(db: sqlite3.Connection, id: str) -> sqlite3.Row:
@@ -74,7 +77,7 @@ def job_row(db: sqlite3.Connection, id: str) -> sqlite3.Row:
 
 def job_from(row: sqlite3.Row, folder: Path) -> Job:
     """Return a row as a job of the project in `folder`."""
-    if not _ID.fullmatch(row["id"]):
+    if not is_job_id(row["id"]):
         raise InputError(f"project.db is damaged: {row['id'][:40]!r} is no job. Delete the project")
     values = {name: row[name] for name in row.keys() if name in Job.__slots__}  # noqa: SIM118
     for name in ("created_at", "started_at", "heartbeat_at", "finished_at"):

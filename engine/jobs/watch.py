@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.jobs.process import end_group, reap
-from engine.jobs.rows import job_rows, process_from
+from engine.jobs.results import end_in_log
+from engine.jobs.rows import job_from, job_rows, process_from
 from engine.projects import ACTIVE, reading, writing
 from engine.system import host_name, is_alive, now, seconds_since
 from engine.text import InputError
@@ -44,7 +45,7 @@ def settle(folder: Path) -> None:
         # On a full or read-only disk a project can still be read; a later call writes.
         with suppress(InputError), writing(folder) as db:
             for row in gone:
-                state, message = _end_of(row)
+                state, message = _end_of(row, folder)
                 # Only if unchanged: the last thing the process did may be to write how it ended.
                 db.execute(
                     "UPDATE jobs SET state = ?, message = ?, seconds_left = NULL, finished_at = ?"
@@ -72,7 +73,10 @@ def _hurry(row: sqlite3.Row) -> None:
         end_group(process, by_force=waited > KILL_SECONDS)
 
 
-def _end_of(row: sqlite3.Row) -> tuple[str, str]:
+def _end_of(row: sqlite3.Row, folder: Path) -> tuple[str, str]:
+    """How a job ended whose process is gone; on a full disk only its log could say so."""
+    if (logged := end_in_log(job_from(row, folder))) is not None:
+        return logged
     if row["state"] == "stopping":
         return "cancelled", CANCELLED
     return "interrupted", INTERRUPTED

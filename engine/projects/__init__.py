@@ -10,11 +10,13 @@ labels, caches                 distant labels and read text, kept beside the pro
 likely                         likely entities, found before any training
 job_states                     the states of jobs
 archive                        a project as a zip
+leftovers                      what killed processes left half written
 """
 
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
 from engine.projects.job_states import ACTIVE
 from engine.projects.labels import EarlierLabels, labels_of
+from engine.projects.leftovers import sweep_beside
 from engine.projects.likely import (
     Basis,
     KeptLikely,
@@ -42,8 +44,10 @@ from engine.projects.workspace import (
     reset_sample,
     sample_project,
     share_project,
+    sweep_leftovers,
     unshare_project,
     write_project_zip,
+    zipped_project,
 )
 
 __all__ = [
@@ -77,8 +81,11 @@ __all__ = [
     "reset_sample",
     "sample_project",
     "share_project",
+    "sweep_beside",
+    "sweep_leftovers",
     "touch",
     "unshare_project",
     "write_project_zip",
     "writing",
+    "zipped_project",
 ]

@@ -7,7 +7,7 @@ import sqlite3
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +17,10 @@ from engine.projects import versions as versions
 from engine.projects.connection import DATABASE
 from engine.projects.files import CACHE, GOLD, TEXT, records
 from engine.projects.job_states import release_jobs
+from engine.projects.leftovers import WORKING, sweep_beside
 from engine.review import KINDS, decisions_in_force
 from engine.settings import LIMITS
+from engine.system import process_mark
 from engine.text import InputError
 
 
@@ -32,8 +34,9 @@ def pack(folder: Path, path: Path) -> None:
             f"hold {LIMITS.zip_members:,} and {LIMITS.project_mb:,} MB. Delete old runs, or copy "
             f"the folder {folder} itself"
         )
-    with written_whole(path) as out, tempfile.TemporaryDirectory(dir=folder, prefix=".zip-") as at:
-        copy = Path(at, DATABASE)
+    sweep_beside(path)
+    with written_whole(path) as out, working_folder(folder) as at:
+        copy = at / DATABASE
         store.copy_store(folder, copy)
         kind = zipfile.ZIP_DEFLATED
         with zipfile.ZipFile(out, "w", kind, strict_timestamps=False) as archive:
@@ -41,6 +44,14 @@ def pack(folder: Path, path: Path) -> None:
             for name in names:
                 with suppress(FileNotFoundError):  # deleted since it was listed
                     archive.write(folder / name, name)
+
+
+@contextmanager
+def working_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder inside a project for a moment; one left by a kill is deleted at a start."""
+    prefix = f"{WORKING}{process_mark()}-"
+    with tempfile.TemporaryDirectory(dir=folder, prefix=prefix) as path:
+        yield Path(path)
 
 
 def unpack(source: str | Path | bytes, folder: Path) -> None:

@@ -10,9 +10,7 @@ _BEAT_SECONDS = 10.0  # a running job writes a heartbeat more often than this
 
 def last_job(db: sqlite3.Connection) -> str:
     """Return the kind and state of the job that was started last; "" when there was none."""
-    row = db.execute(
-        "SELECT kind, state FROM jobs ORDER BY created_at DESC, rowid DESC LIMIT 1"
-    ).fetchone()
+    row = db.execute("SELECT kind, state FROM jobs ORDER BY rowid DESC LIMIT 1").fetchone()
     return f"{row[0]} {row[1]}" if row else ""
 
 

@@ -9,7 +9,6 @@ import re
 import secrets
 import shutil
 import sqlite3
-import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,10 +19,11 @@ from pathlib import Path
 from engine.files import read_source, write_error
 from engine.projects import ownership
 from engine.projects import store as store
-from engine.projects.archive import copy_project, pack, unpack
+from engine.projects.archive import copy_project, pack, unpack, working_folder
 from engine.projects.job_states import has_live_job, last_job
+from engine.projects.leftovers import DELETED, NEW, sweep_data, sweep_half_made, sweep_project
 from engine.projects.project import Project, clean_project_name
-from engine.system import moment
+from engine.system import moment, process_mark
 from engine.text import InputError
 
 SAMPLE_ID = "sample"
@@ -32,8 +32,6 @@ _ROOT = Path(__file__).resolve().parents[2]
 _INSTALLED_SAMPLE = _ROOT / "glossa" / "sample_data"
 SAMPLE_FOLDER = _INSTALLED_SAMPLE if _INSTALLED_SAMPLE.is_dir() else _ROOT / "sample_data"
 _ID = re.compile("[a-z0-9-]{4,40}")
-_NEW, _DELETED = ".new-", ".deleted-"  # folders that are not yet projects, or no longer
-_LEFTOVER_SECONDS = 24 * 3600  # nobody takes longer to make a project
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +168,7 @@ def delete_project(project_id: str, user: str | None = None) -> None:
     if _is_busy(project):
         raise InputError("a job of this project is at work. Cancel it, then delete the project")
     # Rename it first: so it is gone at once and whole, even if deleting files fails.
-    grave = data_folder() / f"{_DELETED}{secrets.token_hex(6)}"
+    grave = data_folder() / f"{DELETED}{secrets.token_hex(6)}"
     try:
         project.folder.rename(grave)
     except OSError as error:
@@ -181,6 +179,24 @@ def delete_project(project_id: str, user: str | None = None) -> None:
 def write_project_zip(project: Project, path: str | Path) -> None:
     """Write a project as one zip that `import_project_zip` reads, here or elsewhere."""
     pack(project.folder, Path(path))
+
+
+def zipped_project(project: Project) -> bytes:
+    """Return a project as the bytes of such a zip."""
+    try:
+        with working_folder(project.folder) as folder:
+            pack(project.folder, folder / "project.zip")
+            return (folder / "project.zip").read_bytes()
+    except OSError as error:
+        raise write_error(project.folder, error) from error
+
+
+def sweep_leftovers(project: Project | None = None) -> None:
+    """Delete what killed processes left half written: in one project, or in all."""
+    if project is None:
+        sweep_data(data_folder())
+    else:
+        sweep_project(project.folder)
 
 
 def import_project_zip(source: str | Path | bytes, owner: str | None = None) -> Project:
@@ -232,8 +248,8 @@ def _give_to(folder: Path, owner: str | None) -> None:
 @contextmanager
 def _new_folder() -> Iterator[Path]:
     """A folder for a project in the making; deleted at the end unless it was settled."""
-    _sweep()
-    folder = data_folder() / f"{_NEW}{secrets.token_hex(6)}"
+    sweep_half_made(data_folder())
+    folder = data_folder() / f"{NEW}{process_mark()}-{secrets.token_hex(6)}"
     try:
         folder.mkdir()
     except OSError as error:
@@ -254,16 +270,6 @@ def _settled(folder: Path, project_id: str) -> Project:
             raise FileExistsError(project_id) from error
         raise write_error(target, error) from error
     return Project(project_id, target)
-
-
-def _sweep() -> None:
-    """Delete what killed processes left half made or half deleted."""
-    for path in data_folder().glob(".*-*"):
-        age = time.time() - _changed_at(path).timestamp()
-        if path.name.startswith(_DELETED) or (
-            path.name.startswith(_NEW) and age > _LEFTOVER_SECONDS
-        ):
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _new_id(name: str) -> str:

@@ -23,5 +23,9 @@ def moment(stored: str) -> datetime:
 
 
 def seconds_since(stored: str) -> float:
-    """Return how many seconds ago a stored moment was."""
-    return (datetime.now(UTC) - moment(stored)).total_seconds()
+    """Return how many seconds ago a stored moment was, never less than none.
+
+    A moment in the future was stored before the clock was set back. Its distance counts: otherwise
+    a job that died would count as alive until the clock has caught up.
+    """
+    return abs((datetime.now(UTC) - moment(stored)).total_seconds())

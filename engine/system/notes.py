@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Iterable
 
+from engine.system.disk import is_disk_full
+
 
 def note_all(notes: Iterable[str]) -> None:
     """Print what was fixed, skipped or assumed, one note per line."""
@@ -11,6 +13,10 @@ def note_all(notes: Iterable[str]) -> None:
 
 
 def print_aside(line: str) -> None:
-    """Print one line to standard error at once."""
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
+    """Print one line to standard error at once; a log on a full disk goes without it."""
+    try:
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+    except OSError as error:
+        if not is_disk_full(error):
+            raise

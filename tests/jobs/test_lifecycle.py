@@ -363,17 +363,17 @@ def test_a_process_that_has_ended_is_not_alive_before_its_parent_knows(tmp_path)
 
 
 def test_a_finished_job_never_ends_the_program_that_did_it(project, monkeypatch, exits):
-    monkeypatch.setattr("engine.jobs.reports._LOOK_SECONDS", 0.0002)
-    monkeypatch.setattr("engine.jobs.reports._BEAT_SECONDS", 0.0004)
+    monkeypatch.setattr("engine.jobs.reports._LOOK_SECONDS", 0.002)
+    monkeypatch.setattr("engine.jobs.reports._BEAT_SECONDS", 0.004)
     monkeypatch.setattr("engine.jobs.worker.kinds.do_work", lambda *_: True)
     finish = Report.finish
 
     def finish_and_wait(report, *arguments):
         finish(report, *arguments)
-        time.sleep(0.05)  # a heartbeat that still runs reads the row now
+        time.sleep(0.01)  # a heartbeat that still runs reads the row now
 
     monkeypatch.setattr(Report, "finish", finish_and_wait)
-    for is_own_process in [False, True] * 5:
+    for is_own_process in [False, True] * 100:
         job = jobs.create(project, tiny_request())
         assert do_job(project, job.id, is_own_process=is_own_process) == "done"
     assert exits == []
@@ -512,6 +512,19 @@ def test_deleting_a_job_takes_its_files_and_rows(project):
         jobs.get_job(project, job.id)
 
 
+def test_folders_of_jobs_that_were_left_half_deleted_are_swept(project):
+    job = jobs.create(project, tiny_request())
+    names = ("20200101-000000-abcd", "20200102-000000-abcd", "notes")
+    for name in names:
+        (project.jobs_folder / name).mkdir()
+        (project.jobs_folder / name / "file").write_bytes(b"")
+    for name in (job.id, names[0], names[2]):
+        os.utime(project.jobs_folder / name, (0, 0))
+    other = jobs.create(project, tiny_request())
+    left = {path.name for path in project.jobs_folder.iterdir()}
+    assert left == {job.id, other.id, *names[1:]}
+
+
 def test_an_active_job_is_not_deleted(project):
     job = jobs.create(project, tiny_request())
     with pytest.raises(InputError, match="is still queued"):
@@ -609,7 +622,7 @@ def test_an_invalid_job_id_or_method_is_not_used_as_a_path(project):
 
 def test_a_folder_that_cannot_be_made_is_explained_in_one_sentence(project):
     project.jobs_folder.write_text("in the way")
-    with pytest.raises(InputError, match="cannot be made: "):
+    with pytest.raises(InputError, match="cannot be written: "):
         jobs.create(project, tiny_request())
 
 

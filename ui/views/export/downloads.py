@@ -3,12 +3,10 @@
 Each is made when its button is pressed, not before.
 """
 
-import tempfile
 import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 from io import BytesIO
-from pathlib import Path
 from typing import IO
 
 from engine import jobs
@@ -27,7 +25,7 @@ from engine.export import (
 from engine.formats import WriteOptions
 from engine.jobs import Job
 from engine.labels import coverage_by_type
-from engine.projects import Project, write_project_zip
+from engine.projects import Project, zipped_project
 from engine.review import lot
 from engine.run_folder import is_checkpoint
 from engine.scoring import ALL_TYPES
@@ -75,10 +73,7 @@ def patterns(project: Project) -> bytes:
 
 def project_zip(project: Project) -> bytes:
     """Return the whole project as a zip that the page Home can import."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "project.zip"
-        write_project_zip(project, path)
-        return path.read_bytes()
+    return zipped_project(project)
 
 
 def model_bundle(job: Job, method: str) -> bytes:

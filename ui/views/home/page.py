@@ -1,8 +1,6 @@
 """Home: what Glossa does, ways to start, and the list of projects."""
 
-import tempfile
 from html import escape
-from pathlib import Path
 
 import streamlit as st
 
@@ -20,7 +18,7 @@ from engine.projects import (
     sample_project,
     share_project,
     unshare_project,
-    write_project_zip,
+    zipped_project,
 )
 from engine.settings import LIMITS
 from engine.text import InputError
@@ -213,10 +211,7 @@ def show_download(summary: ProjectSummary) -> None:
 
 def zipped(project_id: str, user: str | None = None) -> bytes:
     """Return the project, if it is still the user's, as the bytes of a zip file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "project.zip"
-        write_project_zip(open_project(project_id, user), path)
-        return path.read_bytes()
+    return zipped_project(open_project(project_id, user))
 
 
 # ---- sharing, where people sign in ----------------------------------------------------------
