@@ -9,6 +9,8 @@ MAKEFLAGS += --no-print-directory
 PORT ?= 8501
 ADDRESS ?= localhost
 WORKERS ?= 2
+CASES ?= 2000
+FIRST ?= 0
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
@@ -20,7 +22,7 @@ DEV := .venv/.dev-installed
 # Makes .venv/bin/glossa, which runs the code of this checkout.
 INSTALL_GLOSSA := $(PY) -m pip install --quiet --no-deps --editable .
 
-.PHONY: help app test check lint types format bench screenshots clean
+.PHONY: help app test fuzz check lint types format bench screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -35,6 +37,10 @@ test: $(DEV) ## Run all tests, those in a real browser last (WORKERS=2)
 	@if ls tests/browser/test_*.py >/dev/null 2>&1; then \
 		$(PY) -m pytest -q -m browser tests/browser; \
 	fi
+
+fuzz: export OMP_NUM_THREADS = 1
+fuzz: $(DEV) ## Read mutated files; failing ones go to fuzz-failures/ (CASES=2000, FIRST=0, WORKERS=2)
+	@$(PY) -m tests.fuzz.campaign --cases "$(CASES)" --first "$(FIRST)" --workers "$(WORKERS)"
 
 check: test lint types ## Run what has to pass before a change goes in: test, lint, types
 
