@@ -11,6 +11,8 @@ ADDRESS ?= localhost
 OPTIONS ?=
 WORKERS ?= 2
 KILLS ?= 500
+CASES ?= 2000
+FIRST ?= 0
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
@@ -22,7 +24,7 @@ DEV := .venv/.dev-installed
 # Makes .venv/bin/glossa, which runs the code of this checkout.
 INSTALL_GLOSSA := $(PY) -m pip install --quiet --no-deps --editable .
 
-.PHONY: help app test faults check lint types format bench screenshots clean
+.PHONY: help app test faults fuzz check lint types format bench screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +43,10 @@ test: $(DEV) ## Run all tests, those in a real browser last (WORKERS=2)
 faults: export OMP_NUM_THREADS = 1
 faults: $(DEV) ## Kill processes at random moments, and more faults (KILLS=500)
 	@GLOSSA_KILLS="$(KILLS)" $(PY) -m pytest -q -n "$(WORKERS)" tests/faults
+
+fuzz: export OMP_NUM_THREADS = 1
+fuzz: $(DEV) ## Read mutated files; failing ones go to fuzz-failures/ (CASES=2000, FIRST=0, WORKERS=2)
+	@$(PY) -m tests.fuzz.campaign --cases "$(CASES)" --first "$(FIRST)" --workers "$(WORKERS)"
 
 check: test lint types ## Run what has to pass before a change goes in: test, lint, types
 

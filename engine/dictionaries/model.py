@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from engine.settings import MatchOptions
+from engine.text import one_line
 
 _FINGERPRINT_LENGTH = 16
 
@@ -30,7 +31,10 @@ class Dictionary:
     priority: int = 0  # higher wins a conflict
     is_enabled: bool = True
     muted: frozenset[tuple[str, str]] = frozenset()  # (phrase text, type) pairs that match nothing
-    notes: tuple[str, ...] = ()  # what the reader fixed or skipped
+    notes: tuple[str, ...] = ()  # what the reader fixed or skipped; one line each
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple(map(one_line, self.notes)))
 
     @property
     def types(self) -> tuple[str, ...]:

@@ -157,7 +157,9 @@ def _is_clutter(member: zipfile.ZipInfo) -> bool:
     """Return whether this is a folder, or a file that desktops add."""
     name = Path(member.filename).name
     is_hidden = name.startswith("._") or name in _CLUTTER
-    return member.is_dir() or is_hidden or member.filename.startswith("__MACOSX/")
+    # Not is_dir(), which fails for a name without a character.
+    is_folder = member.filename.endswith("/")
+    return is_folder or is_hidden or member.filename.startswith("__MACOSX/")
 
 
 def _checked_members(

@@ -5,6 +5,7 @@ This is the only decoder. A file is decoded in blocks, whether its bytes are in 
 
 import codecs
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -33,8 +34,13 @@ _BYTE_ORDER_MARKS = (
 _HEAD_BYTES = 4_000  # enough to tell the encoding of most files
 _AROUND = 12  # characters shown on either side of one that is not UTF-8
 _BLOCK = BLOCK
-# Codecs that give another result, or none, when they decode a file in blocks.
-_WHOLE_ONLY = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"))
+# Codecs that give another result when they decode a file in blocks.
+_WHOLE_ONLY = frozenset(("raw-unicode-escape", "unicode-escape"))
+# Codecs of names on the internet, whose time grows with the square of the size, and of nothing.
+_NOT_FOR_FILES = frozenset(("idna", "punycode", "undefined"))
+# Codecs that accept half of a surrogate pair, which no file can be written with.
+_ALLOW_SURROGATES = _WHOLE_ONLY | {"utf-7"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ def find_encoding(source: Source, encoding: str | None = None) -> Encoding:
 
     In this order: the encoding asked for, a byte order mark, UTF-8, UTF-16 by its NUL bytes,
     Windows-1252. A file that is none of these is refused, and so is one that is empty, holds a NUL
-    character or is of a known binary format.
+    or half a surrogate pair, or is of a known binary format.
     """
     if not any(block.strip() for block in read_blocks(source, _BLOCK)):
         raise _empty_file(source)
@@ -98,6 +104,8 @@ def find_encoding(source: Source, encoding: str | None = None) -> Encoding:
         raise _empty_file(source)
     if scan.nul:
         raise _holds_nul(source.name, *scan.nul)
+    if scan.surrogate:
+        raise _holds_surrogate(source.name, name, *scan.surrogate)
     return Encoding(name, codec, notes)
 
 
@@ -132,6 +140,8 @@ def _codec(encoding: str, head: bytes) -> str:
     with suppress(UnicodeDecodeError):  # two or more bytes per character
         b"\n".decode(encoding)  # LookupError or ValueError if there is no such codec for text
     name = codecs.lookup(encoding).name
+    if name in _NOT_FOR_FILES:
+        raise LookupError(name)
     if name.replace("_", "-") in _WHOLE_ONLY:
         return name.replace("_", "-")
     marks = {
@@ -162,18 +172,22 @@ class _Scan(NamedTuple):
 
     is_empty: bool
     nul: tuple[int, int] | None  # line and position of the first NUL
+    surrogate: tuple[int, int] | None  # the same of the first half of a surrogate pair
 
 
 def _scan(source: Source, codec: str) -> _Scan:
-    is_empty, nul = True, None
+    is_empty, nul, surrogate = True, None, None
     characters, lines = 0, 1
     for text in _pieces(source, codec):
         is_empty = is_empty and not (text if characters else text.removeprefix("\ufeff"))
         if nul is None and (at := text.find("\0")) >= 0:
             nul = (lines + text.count("\n", 0, at), characters + at)
+        if surrogate is None and codec in _ALLOW_SURROGATES and (half := _SURROGATE.search(text)):
+            at = half.start()
+            surrogate = (lines + text.count("\n", 0, at), characters + at)
         characters += len(text)
         lines += text.count("\n")
-    return _Scan(is_empty, nul)
+    return _Scan(is_empty, nul, surrogate)
 
 
 def _pieces(source: Source, codec: str) -> Iterator[str]:
@@ -246,4 +260,12 @@ def _holds_nul(name: str, line: int, position: int) -> InputError:
     return InputError(
         f"{name} line {line:,} holds a NUL byte (character {position:,}), so it is not "
         "plain text. Save it as text again, or remove that byte"
+    )
+
+
+def _holds_surrogate(name: str, encoding: str, line: int, position: int) -> InputError:
+    return InputError(
+        f"{name} line {line:,} holds half a surrogate pair (character {position:,}) when it is "
+        f"read as {encoding}. Name the right encoding, or correct that character",
+        fix="encoding",
     )

@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.text import Corpus, Document, Entity, InputError
+from engine.text import Corpus, Document, Entity, InputError, one_line
 
 _HUMAN = frozenset(("gold", "review", ""))
 
@@ -61,12 +61,10 @@ def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
             f'the same (its first document is "{unknown[0]}", the first here is '
             f'"{documents[0].id if documents else "none"}"). Give gold for the same documents'
         )
-    notes = (
-        (f'{len(unknown):,} annotated documents are not among these texts, e.g. "{unknown[0]}"',)
-        if unknown
-        else ()
-    )
-    return Aligned(entities, notes)
+    if not unknown:
+        return Aligned(entities)
+    note = f'{len(unknown):,} annotated documents are not among these texts, e.g. "{unknown[0]}"'
+    return Aligned(entities, (one_line(note),))
 
 
 def _targets(documents: Sequence[Document], annotated: Corpus) -> dict[str, Document]:

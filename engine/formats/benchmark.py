@@ -25,6 +25,7 @@ from engine.text import (
     classes_from_spans,
     entities_from_spans,
     make_tokenized_document,
+    one_line,
     spans_from_classes,
     spans_from_tags,
     tags_from_spans,
@@ -128,7 +129,8 @@ def _types(tags: list[list[str]], classes: list[list[int]]) -> tuple[tuple[str, 
         if name and label not in names and name not in names.values():
             names[label] = name
     types = tuple(names.get(label, f"class_{label}") for label in range(1, highest + 1))
-    return types, [f"classes read as {_listed(types)}, by the gold type each meets most often"]
+    note = f"classes read as {_listed(types)}, by the gold type each meets most often"
+    return types, [one_line(note)]
 
 
 def _listed(types: Iterable[str]) -> str:

@@ -27,10 +27,10 @@ from engine.formats.pairing import pair_files
 from engine.formats.plain_text import parse_lines, split_lines
 from engine.formats.tagging import written_name
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity, FileReport, InputError, make_document
+from engine.text import Corpus, Document, Entity, FileReport, InputError, make_document, one_line
 
 _ENTITY_LINE = re.compile(r"T\S*\t(\S+) (\d{1,15} \d{1,15}(?:;\d{1,15} \d{1,15})*)\t(.*)")
-_FRAGMENT = re.compile(r"[^\r\n]*[^\s][^\r\n]*")  # the text between line breaks, if not blank
+_BREAKS = re.compile(r"[\r\n]+")
 _CONFIGURATION = "[entities]\n{}\n\n[relations]\n\n[events]\n\n[attributes]\n"
 _SKIPPED = "relations, events, attributes and notes skipped"
 _NO_TEXT = ".ann files left out: no .txt file of the same name"
@@ -82,7 +82,7 @@ def _read(
             entities[document.id] = _entities(ann_file, document.text, options, counts, faults)
     totals = Totals(renamed=renamed, cut=sum(document.cut_sentences for document in documents))
     remarks = [
-        f"{file.name} {note}"
+        one_line(f"{file.name} {note}")
         for (file, _), decoded in zip(pairs, texts, strict=True)
         for note in decoded.notes
     ]
@@ -132,7 +132,9 @@ def _entity(text: str, line: str) -> Entity | None:
         raise InputError(f'"{line[:40]}" is not "T1<tab>Type start end<tab>text". Correct it')
     entity_type, places, said = match.groups()
     pieces = [tuple(map(int, place.split(" "))) for place in places.split(";")]
-    if not all(start < end <= len(text) for start, end in pieces):
+    # A piece without a character stands for a line break at the edge of an entity.
+    is_inside = all(start <= end <= len(text) for start, end in pieces)
+    if not is_inside or all(start == end for start, end in pieces):
         raise InputError(
             f"{places} is no stretch of the text ({len(text):,} characters). Correct it"
         )
@@ -200,18 +202,29 @@ def _add(archive: zipfile.ZipFile, name: str, text: str) -> None:
 def _lines(document: Document, entities: Iterable[Entity], counts: Counter[str]) -> Iterable[str]:
     for number, entity in enumerate(entities, start=1):
         text = surface(document, entity)
-        pieces = [
-            (m.start() + entity.start, m.end() + entity.start) for m in _FRAGMENT.finditer(text)
-        ]
-        if not pieces:
+        if not text.strip():
             counts["entities left out: nothing but white space"] += 1
             continue
-        counts["entities began or ended with a line break; written without it"] += (
-            pieces[0][0] != entity.start or pieces[-1][1] != entity.end
-        )
+        pieces = [(entity.start + start, entity.start + end) for start, end in _pieces(text)]
         places = ";".join(f"{start} {end}" for start, end in pieces)
         said = " ".join(document.text[start:end] for start, end in pieces)
         yield f"T{number}\t{written_name(entity.entity_type)} {places}\t{said}\n"
+
+
+def _pieces(text: str) -> Iterable[tuple[int, int]]:
+    """Yield where the pieces of an entity lie: brat allows no line break inside one.
+
+    Blank pieces are left out, but not the first and the last: they hold the entity's bounds.
+
+    >>> list(_pieces("high\\n \\nfever\\n"))
+    [(0, 4), (7, 12), (13, 13)]
+    """
+    breaks = [match.span() for match in _BREAKS.finditer(text)]
+    starts = [0, *(end for _, end in breaks)]
+    ends = [*(start for start, _ in breaks), len(text)]
+    for start, end in zip(starts, ends, strict=True):
+        if start == 0 or end == len(text) or not text[start:end].isspace():
+            yield start, end
 
 
 FORMAT = Format(

@@ -36,6 +36,7 @@ from engine.text import (
     InputError,
     entities_from_spans,
     make_tokenized_document,
+    one_line,
     spans_from_tags,
     tags_from_spans,
 )
@@ -161,7 +162,7 @@ class ConllReading:
 
     def report(self, totals: Totals) -> FileReport:
         skipped = [f"{self._comments:,} comment lines skipped"] if self._comments else []
-        fixed = [f"{self._first_loose} {self._loose:,} tags fixed"] if self._loose else []
+        fixed = f"{self._first_loose} {self._loose:,} tags fixed"
         return FileReport(
             name=self._text.name,
             format="conll",
@@ -172,7 +173,7 @@ class ConllReading:
                 *self._text.notes,
                 *skipped,
                 *self._faults.notes(),
-                *fixed,
+                *([one_line(fixed)] if self._loose else []),
                 *totals.notes,
             ),
         )

@@ -7,7 +7,7 @@ from typing import IO
 from engine.files import Source, Text, open_text
 from engine.formats.drafts import Reading, read_drafts
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity
+from engine.text import Corpus, Document, Entity, one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,10 @@ class WriteReport:
     """How many rows (entities, tokens or documents) were written, and what changed."""
 
     rows: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # one line each, whatever names they quote
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple(map(one_line, self.notes)))
 
 
 Pairs = Iterable[tuple[Document, tuple[Entity, ...] | None]]  # None: not annotated

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.formats.ids import unique_ids
-from engine.text import Corpus, Document, Entity, FileReport
+from engine.text import Corpus, Document, Entity, FileReport, one_line
 
 
 def not_annotated(document: Document) -> None:
@@ -59,7 +59,9 @@ class Faults:
 
     def notes(self, unit: str = "lines") -> tuple[str, ...]:
         """Return the note that counts those left out; no note if there are none."""
-        return (f"{self.count:,} {unit} left out, e.g. {self.first}",) if self.count else ()
+        if not self.count:
+            return ()
+        return (one_line(f"{self.count:,} {unit} left out, e.g. {self.first}"),)
 
 
 class Reading(Protocol):

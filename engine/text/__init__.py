@@ -2,6 +2,7 @@
 
 model         documents, sentences, spans, entities, corpora, and InputError
 tokenization  raw text into sentences and tokens, with offsets
+messages      messages of one line, whatever they quote
 figures       counts of documents, sentences and tokens, for tables and charts
 """
 
@@ -12,6 +13,7 @@ from engine.text.figures import (
     measure_text,
     sentence_lengths,
 )
+from engine.text.messages import LONGEST_MESSAGE, one_line
 from engine.text.model import (
     Corpus,
     Document,
@@ -39,6 +41,7 @@ from engine.text.tokenization import (
 )
 
 __all__ = [
+    "LONGEST_MESSAGE",
     "Corpus",
     "Document",
     "EntitiesByDocument",
@@ -57,6 +60,7 @@ __all__ = [
     "make_document",
     "make_tokenized_document",
     "measure_text",
+    "one_line",
     "sentence_lengths",
     "spans_from_classes",
     "spans_from_entities",

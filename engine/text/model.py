@@ -8,17 +8,20 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from engine.text.messages import one_line
+
 
 class InputError(ValueError):
     """A problem the user can solve (a file, an option, a full disk); the message is shown as it is.
 
-    It says what is wrong, with the value; where; and what to do. `fix` names the option that may
-    solve it (encoding, text_column, id_column, skip_bad_lines, entity_type, format): a page offers
-    it, and the command line names it. `fixes` are all such options, where there are several.
+    It is one line of at most 300 characters, whatever names it quotes. It says what is wrong, with
+    the value; where; and what to do. `fix` names the option that may solve it (encoding,
+    text_column, id_column, skip_bad_lines, entity_type, format): a page offers it, and the command
+    line names it. `fixes` are all such options, where there are several.
     """
 
     def __init__(self, message: str, fix: str = "", *others: str) -> None:
-        super().__init__(message)
+        super().__init__(one_line(message))
         self.fix = fix
         self.fixes = tuple(dict.fromkeys(name for name in (fix, *others) if name))
 

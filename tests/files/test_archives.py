@@ -148,3 +148,8 @@ def test_a_member_costs_the_same_in_an_archive_of_any_size(tmp_path, is_on_disk)
         return count_calls(lambda: last.open().close())
 
     assert calls(200) == calls(2)
+
+
+def test_a_member_without_a_name_is_refused():
+    with pytest.raises(InputError, match='holds the path "", which leaves the archive'):
+        unzip(zipped([("", b"x"), ("a.txt", b"x")]))

@@ -2,6 +2,7 @@ import pytest
 
 from engine.files.decoding import Decoded, decode
 from engine.files.sources import SourceFile
+from engine.files.text_files import open_text
 from engine.text.model import InputError
 from tests.support.archives import zipped
 
@@ -73,8 +74,9 @@ def test_decode_counts_the_mark_when_it_names_a_byte():
 
 @pytest.mark.parametrize("encoding", ["klingon", "hex", "rot13", "undefined", "ut\0f"])
 def test_decode_refuses_encodings_that_are_not_for_text(encoding):
-    with pytest.raises(InputError, match=f'"{encoding}" is not an encoding; try utf-8, utf-16'):
+    with pytest.raises(InputError, match='" is not an encoding; try utf-8, utf-16') as error:
         decode(SourceFile("a.txt", b"fever"), encoding)
+    assert str(error.value).startswith(f'"{encoding}"'.replace("\0", "\ufffd"))
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["without mark", "with mark"])
@@ -143,3 +145,38 @@ def test_decode_says_what_kind_of_binary_a_text_name_hides(data, kind, extension
 )
 def test_decode_reads_text_that_begins_like_a_binary_file(text):
     assert decode(SourceFile("a.txt", text.encode())).text == text
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data", "place"),
+    [
+        (
+            "raw_unicode_escape",
+            b"ab\nc\\ud800d",
+            "line 2 holds half a surrogate pair (character 4)",
+        ),
+        ("unicode_escape", b"ab\\udc00", "line 1 holds half a surrogate pair (character 2)"),
+        ("utf-7", b"a\n\n+2AA-b", "line 3 holds half a surrogate pair (character 3)"),
+        ("utf7", b"+3AA-", "line 1 holds half a surrogate pair (character 0)"),
+    ],
+)
+def test_half_a_surrogate_pair_is_refused_with_its_line(encoding, data, place):
+    with pytest.raises(InputError) as error:
+        decode(SourceFile("a.txt", data), encoding)
+    assert str(error.value) == (
+        f"a.txt {place} when it is read as {encoding}. "
+        "Name the right encoding, or correct that character"
+    )
+    assert error.value.fix == "encoding"
+    with pytest.raises(InputError, match="half a surrogate pair"):
+        open_text(SourceFile("a.txt", data), encoding)
+
+
+def test_a_whole_surrogate_pair_is_a_character():
+    assert decode(SourceFile("a.txt", b"+2D3eAA-"), "utf-7").text == "😀"
+
+
+@pytest.mark.parametrize("encoding", ["punycode", "idna", "undefined"])
+def test_codecs_that_are_not_for_files_are_refused(encoding):
+    with pytest.raises(InputError, match=f'"{encoding}" is not an encoding'):
+        decode(SourceFile("a.txt", b"abc-"), encoding)

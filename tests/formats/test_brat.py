@@ -73,6 +73,8 @@ def test_annotations_that_are_not_entities_are_skipped_and_counted() -> None:
         ("T1\tSign 0 5\tfever", '"fever" is not at 0 5; there is "Fever"'),
         ("T1\tSign 0 50\tFever", "0 50 is no stretch of the text (5 characters)"),
         ("T1\tSign 5 0\tFever", "5 0 is no stretch of the text"),
+        ("T1\tSign 5 5\t", "5 5 is no stretch of the text"),
+        ("T1\tSign 1 1;3 3\t ", "1 1;3 3 is no stretch of the text"),
         ("T1 Sign 0 5 Fever", '"T1 Sign 0 5 Fever" is not "T1<tab>Type start end<tab>text"'),
     ],
 )
@@ -121,7 +123,7 @@ def test_archive_holds_text_annotations_and_configuration() -> None:
     data, notes = write_zip(Corpus(documents, {"a/b": entities}))
     assert unzipped(data) == {
         "a%2Fb.txt": "High\r\nfever\n It",
-        "a%2Fb.ann": "T1\tCell_line 0 4;6 11\tHigh fever\nT2\tSign 12 14\t I\n",
+        "a%2Fb.ann": "T1\tCell_line 0 4;6 11\tHigh fever\nT2\tSign 11 11;12 14\t  I\n",
         "%2Ex.txt": "",
         "%2Ex.ann": "",
         "annotation.conf": (
@@ -129,7 +131,6 @@ def test_archive_holds_text_annotations_and_configuration() -> None:
         ),
     }
     assert notes == (
-        "1 entities began or ended with a line break; written without it",
         "1 entities left out: nothing but white space",
         "1 documents are not annotated; their .ann files are empty",
         'type "Cell line" holds a space; written as Cell_line',
@@ -160,4 +161,23 @@ def test_every_entity_with_a_word_is_kept_by_brat(corpus: Corpus) -> None:
     for document in corpus.documents:
         surfaces = [document.text[e.start : e.end] for e in corpus.entities[document.id]]
         read_back = [document.text[e.start : e.end] for e in back.entities[document.id]]
-        assert [s.strip() for s in read_back] == [s.strip() for s in surfaces if s.strip()]
+        assert read_back == [s for s in surfaces if s.strip()]
+
+
+@pytest.mark.parametrize("edge", [" ", "\t ", "\n", "\r\n", " \n", "\n \n", "\u2028", "\x0b\n\n "])
+def test_an_entity_that_begins_or_ends_with_white_space_comes_back_from_brat(edge: str) -> None:
+    text = f"High{edge}fever{edge}came"
+    entities = (
+        Entity(4, len(text) - 4, "Sign", method="gold"),
+        Entity(4, 4 + len(edge) + 5, "Sign", method="gold"),
+        Entity(4 + len(edge), len(text) - 4, "Sign", method="gold"),
+    )
+    data, notes = write_zip(Corpus((make_document("d", text),), {"d": entities}))
+    assert brat.read(SourceFile("all.zip", data), PLAIN).entities == {"d": entities}
+    assert notes == ()
+
+
+def test_pieces_of_an_entity_out_of_order_are_left_out_with_a_note() -> None:
+    corpus = read_pair("Fever came", "T1\tSign 6 10;0 5\tcame Fever\n")
+    assert corpus.entities == {"note 7": ()}
+    assert "1 entities left out: in pieces with other words between" in corpus.notes[0]
