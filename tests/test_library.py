@@ -8,7 +8,7 @@ from engine.files.sources import SourceFile
 from engine.settings import ReadOptions
 from tests.support.planted import Planted
 
-CORPUS = glossa.Corpus((glossa.Document("d", "He had gout.", ()),))
+CORPUS = glossa.Corpus((glossa.Document("d", "He had gout."),))
 
 
 @pytest.mark.parametrize("act", [glossa.label, glossa.train, glossa.suggest])

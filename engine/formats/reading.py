@@ -112,10 +112,7 @@ def check_places(part: Corpus, id: str, entities: Iterable[Entity], length: int 
 
 def with_id(document: Document, id: str) -> Document:
     """Return the document under another id."""
-    if id == document.id:
-        return document
-    sentences = tuple(replace(sentence, document_id=id) for sentence in document.sentences)
-    return replace(document, id=id, sentences=sentences)
+    return document if id == document.id else replace(document, id=id)
 
 
 def with_rename_note(report: FileReport, changed: int) -> FileReport:

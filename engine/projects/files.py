@@ -162,7 +162,7 @@ def with_counts(stored: Sequence[StoredFile], corpus: Corpus) -> list[StoredFile
         first,
         documents=len(corpus.documents),
         sentences=sum(len(document.sentences) for document in corpus.documents),
-        tokens=sum(len(sentence.tokens) for sentence in corpus.sentences),
+        tokens=sum(document.token_count for document in corpus.documents),
     )
     return [counted, *others]
 
