@@ -26,6 +26,7 @@ _UNSAFE_FOR_SPLITTER = regex.compile(r"[^\S\n\r ]|(?![\n\r])\p{C}")
 # The splitter takes quadratic time where quotes or non-Latin scripts are frequent, so it gets this
 # many characters at a time.
 _WINDOW = 5_000
+_SHORT = 200  # characters
 _BLANK_LINE = regex.compile(r"\r?\n[^\S\n]*\r?\n|\r[^\S\n\r]*\r")
 
 
@@ -89,7 +90,14 @@ def make_tokenized_document(id: str, token_lists: Iterable[Sequence[str]]) -> Do
     return Document(id, "\n".join(lines), Layout(tokens, sentences), tokens_given=True)
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
+def _sentences(text: str) -> Iterable[tuple[int, int]]:
+    # Nothing ends a sentence here: a short cut for files with a word or a name per line.
+    if len(text) < _SHORT and text.isascii() and text.replace(" ", "").isalnum():
+        return ((len(text) - len(text.lstrip()), len(text.rstrip())),)
+    return _split(text)
+
+
+def _split(text: str) -> Iterator[tuple[int, int]]:
     for start, end in _paragraphs(text):
         view = _UNSAFE_FOR_SPLITTER.sub(" ", text[start:end])
         for first, last in pairwise(_boundaries(view)):

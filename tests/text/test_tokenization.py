@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from engine.settings import LIMITS
 from engine.text.tokenization import (
+    _split,
     make_document,
     make_tokenized_document,
     split_sentences,
@@ -251,6 +252,11 @@ def test_make_tokenized_document_keeps_tokens_and_their_offsets():
     assert (first.tokens, first.starts, first.start) == (("IL-2", "5.5"), (0, 5), 0)
     assert (second.tokens, second.starts, second.start) == (("😀", "na ïve", "x"), (0, 2, 9), 9)
     assert (second.index, document.text[second.start : second.end]) == (1, "😀 na ïve x")
+
+
+@given(st.text("ab 1Z", max_size=40))
+def test_the_short_cut_for_plain_words_splits_as_the_splitter_does(text):
+    assert split_sentences(text) == list(_split(text))
 
 
 def test_make_tokenized_document_of_nothing_is_empty():
