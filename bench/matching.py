@@ -288,8 +288,9 @@ def _our_matches(labels: object, documents: list) -> Matches:
     columns = (taken[name].tolist() for name in ("sentence", "start", "end", "type"))
     for i, start, end, type_number in zip(*columns, strict=True):
         sentence = sentences[i]
-        char_end = sentence.starts[end - 1] + len(sentence.tokens[end - 1])
-        matches.add(i, sentence.starts[start], char_end, numbers[type_number])
+        starts, ends = sentence.token_bounds()
+        at = sentence.start
+        matches.add(i, starts[start] - at, ends[end - 1] - at, numbers[type_number])
     return matches
 
 

@@ -24,7 +24,10 @@ from engine.scoring import Evaluation
 from engine.settings import (
     DEFAULT_MATCH_PRESET,
     DEFAULT_TRAINING_PRESET,
+    LIMITS,
+    NO_LIMITS,
     TRAINING_PRESETS,
+    Limits,
     MatchOptions,
     ReadOptions,
     Settings,
@@ -40,18 +43,27 @@ Files = str | Path | SourceFile | Iterable[str | Path | SourceFile]
 
 
 def read_corpus(
-    files: Files, options: ReadOptions | None = None, format: str | None = None
+    files: Files,
+    options: ReadOptions | None = None,
+    format: str | None = None,
+    limits: Limits | None = LIMITS,
 ) -> Corpus:
-    """Return the documents of one or more files, with the entities that the files carry."""
-    return _formats.read_corpus(_sources(files), options, format)
+    """Return the documents of one or more files, with the entities that the files carry.
+
+    Files beyond the limits are refused; `limits=None` reads whatever the memory holds.
+    """
+    return _formats.read_corpus(_sources(files, limits), options, format)
 
 
-def read_dictionaries(files: Files, entity_type: str | None = None) -> list[Dictionary]:
+def read_dictionaries(
+    files: Files, entity_type: str | None = None, limits: Limits | None = LIMITS
+) -> list[Dictionary]:
     """Return the dictionaries of one or more files.
 
-    `entity_type` is the type of phrases whose file names none.
+    `entity_type` is the type of phrases whose file names none. Files beyond the limits are refused;
+    `limits=None` reads whatever the memory holds.
     """
-    return _dictionaries.read_dictionaries(_sources(files), ReadOptions(), entity_type)
+    return _dictionaries.read_dictionaries(_sources(files, limits), ReadOptions(), entity_type)
 
 
 def label(
@@ -165,6 +177,12 @@ def _settings(preset: str, encoder: str, changes: Mapping[str, Any]) -> Settings
         raise InputError(str(error)) from None
 
 
-def _sources(files: Files) -> list[SourceFile]:
+def _sources(files: Files, limits: Limits | None) -> list[SourceFile]:
     given = [files] if isinstance(files, str | Path | SourceFile) else list(files)
-    return [file if isinstance(file, SourceFile) else read_source(file) for file in given]
+    allowed = limits or NO_LIMITS
+    return [
+        replace(file, limits=allowed)
+        if isinstance(file, SourceFile)
+        else read_source(file, allowed)
+        for file in given
+    ]

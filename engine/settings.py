@@ -139,17 +139,27 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an upload may weigh; beyond it a message says so and nothing is read."""
+    """What one reading of files may cost; beyond it a message says so and nothing is read."""
 
     file_mb: int = 200  # one file, as uploaded
     import_mb: int = 2_000  # one file given to `glossa import`
     zip_members: int = 5_000  # files in one archive
     zip_unpacked_mb: int = 600  # all files of one archive, unpacked
+    zip_ratio: int = 100  # times its own size that an archive may unpack to, ...
+    zip_small_mb: int = 1  # ... unless all of it is no more than this
     project_mb: int = 4_000  # all files of a project's archive, unpacked
+    lines: int = 5_000_000  # of one file
+    documents: int = 1_000_000  # of files that are read together
+    tokens: int = 20_000_000  # of files that are read together
+    phrases: int = 1_000_000  # of dictionaries that are read together, repeated ones too
     sentence_tokens: int = 1_000  # a longer sentence is cut here, and counted
 
 
 LIMITS = Limits()
+_NO_LIMIT = 10**15
+NO_LIMITS = Limits(
+    **{field.name: _NO_LIMIT for field in fields(Limits) if field.name != "sentence_tokens"}
+)
 
 
 # What a person compares, from the least to the most trusted, as the paper ranks them.

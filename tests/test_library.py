@@ -5,10 +5,10 @@ import pytest
 import glossa
 from engine.dictionaries.model import Dictionary, Phrase
 from engine.files.sources import SourceFile
-from engine.settings import ReadOptions
+from engine.settings import Limits, ReadOptions
 from tests.support.planted import Planted
 
-CORPUS = glossa.Corpus((glossa.Document("d", "He had gout.", ()),))
+CORPUS = glossa.Corpus((glossa.Document("d", "He had gout."),))
 
 
 @pytest.mark.parametrize("act", [glossa.label, glossa.train, glossa.suggest])
@@ -35,3 +35,13 @@ def test_suggest_lists_likely_names_that_the_dictionaries_lack():
     assert is_name.head(20).mean() > is_name.tail(20).mean()
     with pytest.raises(glossa.InputError, match="is not a preset"):
         glossa.suggest(corpus, dictionaries, preset="fast")
+
+
+def test_limits_can_be_lifted(tmp_path):
+    path = tmp_path / "Disease.txt"
+    path.write_text("gout\nrash\n")
+    tight = Limits(tokens=1, phrases=1)
+    for read in (glossa.read_corpus, glossa.read_dictionaries):
+        with pytest.raises(glossa.InputError, match="holds more than 1"):
+            read(path, limits=tight)
+        assert read(path, limits=None)

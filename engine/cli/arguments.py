@@ -123,6 +123,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--skip-bad-lines", action="store_true", help="leave out lines that cannot be read"
     )
+    group.add_argument(
+        "--no-limits", action="store_true", help="read files of any size, if the memory holds them"
+    )
 
 
 def add_writing(parser: argparse.ArgumentParser, *, is_required: bool = False) -> None:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from engine.cli.inputs import named_project
-from engine.cli.terminal import note_all, read_options, say
+from engine.cli.terminal import limits_of, note_all, read_options, say
 from engine.files import GivenFile, open_source
 from engine.projects import (
     IMPORT_LIMITS,
@@ -23,7 +23,7 @@ def import_command(options: argparse.Namespace) -> None:
         say(f'Project {project.id} ("{project.name}") was made from {options.zip}.')
         return
     texts, dictionaries, gold = (
-        [open_source(path, IMPORT_LIMITS) for path in paths]
+        [open_source(path, limits_of(options, IMPORT_LIMITS)) for path in paths]
         for paths in (options.text, options.dictionary, options.gold)
     )
     if not (texts or dictionaries or gold) and not options.create:

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Mapping
 
-from engine.cli.terminal import note_all, read_files, read_options
+from engine.cli.terminal import limits_of, note_all, read_files, read_options
 from engine.dictionaries import (
     Dictionary,
     PhraseRow,
@@ -77,7 +77,7 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
                 f"project {project.id} has no dictionaries yet; add some with: glossa import"
             )
         return dictionaries
-    files = [read_source(path) for path in options.dictionary]
+    files = [read_source(path, limits_of(options)) for path in options.dictionary]
     dictionaries = read_dictionaries(files, read_options(options), options.type)
     muted = find_phrases(dictionaries, ((phrase, None) for phrase in options.mute))
     known = {row.text.casefold() for row in muted}

@@ -6,7 +6,14 @@ from itertools import chain, islice
 from pathlib import Path
 
 from engine.cli import console
-from engine.cli.terminal import note_all, read_options, tell_files, tell_written, write_options
+from engine.cli.terminal import (
+    limits_of,
+    note_all,
+    read_options,
+    tell_files,
+    tell_written,
+    write_options,
+)
 from engine.formats import (
     DocumentStream,
     Overview,
@@ -44,7 +51,7 @@ def predict_command(options: argparse.Namespace) -> None:
 
 
 def _open_texts(options: argparse.Namespace) -> DocumentStream:
-    stream = open_stream(options.text, read_options(options))
+    stream = open_stream(options.text, read_options(options), limits_of(options))
     tell_files(stream.files)
     note_all(stream.notes)
     if not len(stream):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine.files import read_source
 from engine.formats import WriteOptions, WriteReport, read_corpus, write_corpus
-from engine.settings import ReadOptions
+from engine.settings import LIMITS, NO_LIMITS, Limits, ReadOptions
 from engine.system import note_all as note_all
 from engine.text import Corpus, FileReport, InputError
 
@@ -50,7 +50,8 @@ def read_files(
     paths: Sequence[str], options: argparse.Namespace, format: str | None = None
 ) -> Corpus:
     """Return the corpus in these files; print what was detected and what was changed."""
-    corpus = read_corpus([read_source(path) for path in paths], read_options(options), format)
+    files = [read_source(path, limits_of(options)) for path in paths]
+    corpus = read_corpus(files, read_options(options), format)
     tell_files(corpus.files)
     note_all(corpus.notes)
     return corpus
@@ -90,6 +91,11 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
         encoding=options.encoding,
         skip_bad_lines=options.skip_bad_lines,
     )
+
+
+def limits_of(options: argparse.Namespace, limits: Limits = LIMITS) -> Limits:
+    """Return what files may cost to read: as given, or with --no-limits whatever it takes."""
+    return NO_LIMITS if options.no_limits else limits
 
 
 def write_file(corpus: Corpus, options: argparse.Namespace) -> WriteReport:

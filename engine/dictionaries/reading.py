@@ -8,13 +8,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import PurePosixPath
 
 from engine.dictionaries.editing import with_own_names
 from engine.dictionaries.layouts import Content, Skip, make_phrase, read_columns, read_text
 from engine.dictionaries.model import Dictionary, Phrase
 from engine.dictionaries.records import read_json
-from engine.files import SourceFile, is_zip, unzip
+from engine.files import SourceFile, is_zip, refuse_lines, refuse_many, unzip
 from engine.settings import ReadOptions
 from engine.text import InputError
 
@@ -40,10 +41,13 @@ def read_dictionaries(
 ) -> list[Dictionary]:
     """Return one dictionary per file, archives unpacked, each with a unique name."""
     dictionaries: list[Dictionary] = []
+    count = 0
     for file in files:
         members, skipped = _members(file)
         for member in members:
             dictionary = read_dictionary(member, options, entity_type)
+            count += len(dictionary.phrases)
+            refuse_many(file.name, "phrases", count, file.limits)
             notes = (*dictionary.notes, *skipped)
             skipped = ()  # noted once, on the archive's first dictionary
             dictionaries.append(replace(dictionary, notes=notes))
@@ -64,13 +68,16 @@ def read_dictionary(
         entity_type = " ".join(entity_type.split())
         if not entity_type:
             raise InputError("the entity type is empty. Name one, e.g. Disease")
-    file = SourceFile(PurePosixPath(file.name.replace("\\", "/")).name, file.data)
+    file = replace(file, name=PurePosixPath(file.name.replace("\\", "/")).name)
     if file.extension not in _READERS:
         raise InputError(
             f"{file.name} is no dictionary that can be read. Supported: {' '.join(_READERS)} .zip"
         )
+    # All but JSON has a phrase per line, and lines cost nothing to count.
+    refuse_lines(file, "lines" if file.extension == ".json" else "phrases")
     content = _READERS[file.extension](file, options, _list_type(file, entity_type))
-    items = list(content.items)
+    items = list(islice(content.items, file.limits.phrases + 1))
+    refuse_many(file.name, "phrases", len(items), file.limits)
     unlabeled = [item for item in items if _lacks_label(item)]
     if unlabeled and not entity_type:
         raise InputError(_unlabeled_message(file.name, content, unlabeled), fix="entity_type")

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from engine.files import SourceFile
 from engine.formats import FORMATS, read_guarded_table, written_token
-from engine.settings import ReadOptions
+from engine.settings import NO_LIMITS, ReadOptions
 from engine.text import Corpus, Document, Entity, InputError, spans_from_entities
 
 _SPACE = re.compile(r"\s")  # the same characters as str.isspace
@@ -39,7 +39,7 @@ def verify(data: bytes, format: str, corpus: Corpus) -> Verification:
     neighbouring entities: there the tokens are compared.
     """
     chosen = FORMATS[format]
-    file = SourceFile(f"written{chosen.extensions[0]}", data)
+    file = SourceFile(f"written{chosen.extensions[0]}", data, NO_LIMITS)
     try:
         if format in ("entities", "tokens"):
             return _verify_rows(file, corpus, "text" if format == "entities" else "token")

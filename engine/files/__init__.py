@@ -34,6 +34,8 @@ from engine.files.sources import (
     read_source,
     read_whole,
     refuse_large,
+    refuse_lines,
+    refuse_many,
 )
 from engine.files.text_files import ANY_END, NEWLINE, Text, open_text, text_of
 from engine.files.writing import write_error, written_whole
@@ -68,6 +70,8 @@ __all__ = [
     "read_table",
     "read_whole",
     "refuse_large",
+    "refuse_lines",
+    "refuse_many",
     "text_of",
     "unzip",
     "unzip_to",

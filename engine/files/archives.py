@@ -1,6 +1,7 @@
 """Unpack zip archives, after checking that they are safe to open."""
 
 import io
+import os
 import re
 import zipfile
 from collections import deque
@@ -31,14 +32,15 @@ def unzip(file: SourceFile, limits: Limits | None = None) -> list[SourceFile]:
     """Return the files of an archive, after checking that it is safe to open.
 
     Refused: paths that leave the archive, archives inside archives, encrypted members, too many
-    members, and members that unpack to more than the limit, whatever their header says.
+    members, and members that unpack to more than the limits, whatever their header says.
     """
     limits = limits or file.limits
+    room = _Room(file.name, file.size, limits)
     with _opened(file.name, io.BytesIO(file.data)) as archive:
-        members = _checked_members(file.name, archive, limits)
+        members = _checked_members(archive, room)
         files = [
             SourceFile(member.filename, b"".join(chunks), limits)
-            for member, chunks in _contents(file.name, archive, members, limits)
+            for member, chunks in _contents(archive, members, room)
         ]
     for inner in files:
         if is_zip(inner):
@@ -87,10 +89,10 @@ def packed_members(file: Source, limits: Limits | None = None) -> list[Member]:
 
     Everything is unpacked once, without keeping it, to check that it can be.
     """
-    limits = limits or file.limits
+    room = _Room(file.name, file.size, limits or file.limits)
     with file.open() as stream, _opened(file.name, stream) as archive:
-        members = _checked_members(file.name, archive, limits)
-        for _, chunks in _contents(file.name, archive, members, limits):
+        members = _checked_members(archive, room)
+        for _, chunks in _contents(archive, members, room):
             deque(chunks, maxlen=0)
     packed = [Member(file, member) for member in members]
     for inner in packed:
@@ -107,8 +109,9 @@ def unzip_to(
     Archives inside are written without opening them; a link becomes a plain file.
     """
     with _opened(name, stream) as archive:
-        members = _checked_members(name, archive, limits, may_nest=True)
-        for member, chunks in _contents(name, archive, members, limits):
+        room = _Room(name, stream.seek(0, os.SEEK_END), limits)
+        members = _checked_members(archive, room, may_nest=True)
+        for member, chunks in _contents(archive, members, room):
             _write(folder.joinpath(*_parts(member)), chunks)
 
 
@@ -123,20 +126,44 @@ def _opened(name: str, stream: IO[bytes]) -> Iterator[zipfile.ZipFile]:
         raise InputError(f"{name} is a damaged zip archive ({error}). Zip it again") from error
 
 
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How much the files of an archive may unpack to, all together."""
+
+    name: str
+    packed: int  # bytes of the archive itself, which nobody can misstate
+    limits: Limits
+
+    def check(self, unpacked: int) -> None:
+        """Raise InputError if so many bytes are over a limit."""
+        limits, advice = self.limits, "Split it into smaller archives"
+        if unpacked > limits.zip_unpacked_mb * 1_000_000:
+            raise InputError(
+                f"{self.name} unpacks to more than {limits.zip_unpacked_mb:,} MB. {advice}",
+                "no_limits",
+            )
+        # Text shrinks to a third or a tenth; what shrinks to a thousandth is made to fill a memory.
+        if unpacked > max(limits.zip_small_mb * 1_000_000, limits.zip_ratio * self.packed):
+            raise InputError(
+                f"{self.name} unpacks to more than {limits.zip_ratio:,} times its size. "
+                "Give the files themselves",
+                "no_limits",
+            )
+
+
 def _contents(
-    name: str, archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo], limits: Limits
+    archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo], room: _Room
 ) -> Iterator[tuple[zipfile.ZipInfo, Iterator[bytes]]]:
-    """Yield each member with its bytes; all of them together are within the limit."""
-    room = limits.zip_unpacked_mb * 1_000_000
+    """Yield each member with its bytes; all of them together are within the limits."""
+    unpacked = 0
 
     def chunks(member: zipfile.ZipInfo) -> Iterator[bytes]:
-        nonlocal room
+        nonlocal unpacked
         with archive.open(member) as stream:
             # In blocks: a large read unpacks everything at once, whatever the header says.
             while chunk := stream.read(BLOCK):
-                room -= len(chunk)
-                if room < 0:
-                    raise InputError(_unpacks_to_too_much(name, limits))
+                unpacked += len(chunk)
+                room.check(unpacked)
                 yield chunk
 
     return ((member, chunks(member)) for member in members)
@@ -163,15 +190,17 @@ def _is_clutter(member: zipfile.ZipInfo) -> bool:
 
 
 def _checked_members(
-    name: str, archive: zipfile.ZipFile, limits: Limits, *, may_nest: bool = False
+    archive: zipfile.ZipFile, room: _Room, *, may_nest: bool = False
 ) -> list[zipfile.ZipInfo]:
+    name, limits = room.name, room.limits
     members = [member for member in archive.infolist() if not _is_clutter(member)]
     if not members:
         raise InputError(f"{name} holds no files. Nothing was added")
     if len(members) > limits.zip_members:
         raise InputError(
             f"{name} holds {len(members):,} files; the limit is {limits.zip_members:,}. "
-            "Join small files into one .jsonl or .csv"
+            "Join small files into one .jsonl or .csv",
+            "no_limits",
         )
     for member in members:
         parts = _parts(member)
@@ -185,8 +214,7 @@ def _checked_members(
         if member.filename.lower().endswith(".zip") and not may_nest:
             raise InputError(_archive_inside(name, member.filename))
     # A first check that costs nothing; unpacking counts again and trusts no header.
-    if sum(member.file_size for member in members) > limits.zip_unpacked_mb * 1_000_000:
-        raise InputError(_unpacks_to_too_much(name, limits))
+    room.check(sum(member.file_size for member in members))
     return members
 
 
@@ -196,9 +224,3 @@ def _parts(member: zipfile.ZipInfo) -> list[str]:
 
 def _archive_inside(name: str, member: str) -> str:
     return f'{name} holds another archive, "{member}". Unpack that one first'
-
-
-def _unpacks_to_too_much(name: str, limits: Limits) -> str:
-    return (
-        f"{name} unpacks to more than {limits.zip_unpacked_mb} MB. Split it into smaller archives"
-    )

@@ -151,8 +151,30 @@ def refuse_large(name: str, size: int, limits: Limits = LIMITS) -> None:
     if size > limits.file_mb * 1_000_000:
         raise InputError(
             f"{name} is {size / 1e6:,.0f} MB; the limit is {limits.file_mb:,} MB per file. "
-            "Split it into smaller files"
+            "Split it into smaller files",
+            "no_limits",
         )
+
+
+def refuse_many(name: str, what: str, count: int, limits: Limits) -> None:
+    """Raise InputError if there are more `what` (tokens, documents, …) than the limit of this name.
+
+    Call it while counting: nothing is spent on what lies beyond the limit.
+    """
+    most: int = getattr(limits, what)
+    if count > most:
+        raise InputError(
+            f"{name} holds more than {most:,} {what}. Split it into smaller files", "no_limits"
+        )
+
+
+def refuse_lines(file: Source, what: str = "lines") -> None:
+    """Raise InputError if a file has more lines than the limit; `what` is on each line."""
+    newlines = returns = 0
+    for block in read_blocks(file):
+        newlines += block.count(b"\n")
+        returns += block.count(b"\r")
+        refuse_many(file.name, what, max(newlines, returns), file.limits)
 
 
 def read_whole(source: Source) -> SourceFile:

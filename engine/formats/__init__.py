@@ -16,10 +16,11 @@ from engine.formats.benchmark import Columns, read_columns
 from engine.formats.catalog import FORMATS
 from engine.formats.contract import Format, Overview, Pairs, WriteOptions, WriteReport
 from engine.formats.detection import column_names
+from engine.formats.drafts import with_id
 from engine.formats.ids import unique_ids
 from engine.formats.label_studio import view_config
 from engine.formats.pairing import pair_files
-from engine.formats.reading import join_corpora, read_corpus, with_id
+from engine.formats.reading import join_corpora, read_corpus
 from engine.formats.streaming import DocumentStream, open_stream
 from engine.formats.tagging import written_token
 from engine.formats.text_table import read_guarded_table, row_writer

@@ -155,7 +155,7 @@ def write_each(
         documents += 1
         other += sum(entity.method not in _WRITTEN for entity in given)
         for i, sentence in enumerate(document.sentences):
-            count = len(sentence.tokens)
+            count = len(sentence)
             tags = map(written_name, tags_from_spans(gold.spans[i], count))
             classes = classes_from_spans(labels.spans[i], count, types)
             tokens = map(written_token, sentence.tokens)

@@ -232,7 +232,7 @@ def write_each(
         fits.add(fitted)
         columns.add(document, entities)
         for sentence, spans in zip(document.sentences, fitted.spans, strict=True):
-            tags = map(written_name, tags_from_spans(spans, len(sentence.tokens)))
+            tags = map(written_name, tags_from_spans(spans, len(sentence)))
             lines = [
                 f"{written_token(t)} {tag}" for t, tag in zip(sentence.tokens, tags, strict=True)
             ]

@@ -70,7 +70,9 @@ def whole_reader(reading: Opener) -> Reader:
     """Return a reader that builds one corpus from all drafts of a file."""
 
     def read(file: Source, options: ReadOptions) -> Corpus:
-        return read_drafts(reading(open_text(file, options.encoding), options))
+        return read_drafts(
+            reading(open_text(file, options.encoding), options), file.name, file.limits
+        )
 
     return read
 

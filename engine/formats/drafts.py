@@ -6,11 +6,16 @@ used and dropped one after another (`streaming`); those of a small one become a 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from engine.files import refuse_many
 from engine.formats.ids import unique_ids
+from engine.settings import Limits
+from engine.system import without_collection
 from engine.text import Corpus, Document, Entity, FileReport, one_line
+
+Annotate = Callable[[Document], tuple[Entity, ...] | None]
 
 
 def not_annotated(document: Document) -> None:
@@ -22,9 +27,9 @@ class Draft:
     """A document found in a file, before its text is split into sentences and tokens."""
 
     id: str  # from the file, or made from its number; may be repeated
-    build: Callable[[str], Document]  # called with the final id
+    build: Callable[[str], Document]  # called with the id it gets
     entities: int = 0  # how many annotations it has
-    annotate: Callable[[Document], tuple[Entity, ...] | None] = not_annotated
+    annotate: Annotate = not_annotated
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,11 @@ class Faults:
         return (one_line(f"{self.count:,} {unit} left out, e.g. {self.first}"),)
 
 
+def with_id(document: Document, id: str) -> Document:
+    """Return the document under another id."""
+    return document if id == document.id else replace(document, id=id)
+
+
 class Reading(Protocol):
     """One pass over a file: its drafts and, after the last one, a report.
 
@@ -76,17 +86,39 @@ class Reading(Protocol):
     def report(self, totals: Totals) -> FileReport: ...
 
 
-def read_drafts(reading: Reading) -> Corpus:
+class Counts:
+    """The documents and tokens of files that are read together, refused beyond the limits."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._documents = self._tokens = 0
+
+    def add(self, name: str, *documents: Document) -> None:
+        """Count documents of the file `name`."""
+        for document in documents:
+            self._documents += 1
+            self._tokens += len(document.layout.tokens) // 2
+        refuse_many(name, "documents", self._documents, self._limits)
+        refuse_many(name, "tokens", self._tokens, self._limits)
+
+
+def read_drafts(reading: Reading, name: str, limits: Limits) -> Corpus:
     """Return all documents of a file; if two have the same id, the second is renamed."""
-    drafts = list(reading.drafts())
-    ids, renamed = unique_ids(draft.id for draft in drafts)
+    counts = Counts(limits)
     documents: list[Document] = []
-    entities: dict[str, tuple[Entity, ...]] = {}
-    for id, draft in zip(ids, drafts, strict=True):
-        document = draft.build(id)
-        documents.append(document)
-        if (annotated := draft.annotate(document)) is not None:
-            entities[id] = annotated
+    annotations: list[Annotate] = []
+    with without_collection():
+        for draft in reading.drafts():
+            # Built at once: a draft takes more memory than its document.
+            document = draft.build(draft.id)
+            counts.add(name, document)
+            documents.append(document)
+            annotations.append(draft.annotate)
+    ids, renamed = unique_ids(document.id for document in documents)
+    documents = [with_id(document, id) for document, id in zip(documents, ids, strict=True)]
+    # Whether a file is annotated may be known only after its last line.
+    annotated = (annotate(d) for annotate, d in zip(annotations, documents, strict=True))
+    entities = {id: own for id, own in zip(ids, annotated, strict=True) if own is not None}
     totals = Totals(
         documents=len(documents),
         entities=sum(map(len, entities.values())),

@@ -102,10 +102,10 @@ def _place(sentence: Sentence, entity: Entity) -> dict[str, object]:
         "sent_start": start,
         "sent_end": end if entity.end <= sentence.end else "",
     }
-    first, last = bisect_left(sentence.starts, start), bisect_left(sentence.starts, end) - 1
-    begins = first <= last and sentence.starts[first] == start
-    if begins and sentence.starts[last] + len(sentence.tokens[last]) == end:
-        place |= {"token_start": first, "token_end": last + 1}
+    starts, ends = sentence.token_bounds()
+    first, last = bisect_left(starts, entity.start), bisect_left(starts, entity.end)
+    if first < last and (starts[first], ends[last - 1]) == (entity.start, entity.end):
+        place |= {"token_start": first, "token_end": last}
     return place
 
 

@@ -29,9 +29,10 @@ class TextReading:
         if not self._options.lines_are_documents:
             yield Draft(self._text.stem, partial(make_document, text=self._text.whole()))
             return
+        stem = self._text.stem
         lines = (line for line in plain_lines(self._text) if line.strip())
         for number, line in enumerate(lines, start=1):
-            yield Draft(f"{self._text.stem}-{number:06d}", partial(make_document, text=line))
+            yield Draft(f"{stem}-{number:06d}", partial(make_document, text=line))
 
     def report(self, totals: Totals) -> FileReport:
         return FileReport(

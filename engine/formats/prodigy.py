@@ -1,6 +1,5 @@
 """Read and write Prodigy's JSON lines: text, tokens and spans; given tokens are kept."""
 
-import sys
 from bisect import bisect_right
 from functools import partial
 from typing import IO, Any
@@ -25,7 +24,7 @@ from engine.formats.json_spans import (
     span_record,
 )
 from engine.settings import ReadOptions
-from engine.text import Document, Entity, InputError, Sentence, make_document, split_sentences
+from engine.text import Document, Entity, InputError, Layout, make_document, split_sentences
 
 _NAME = "prodigy"
 _Bounds = tuple[int, int]  # where a token begins and ends in the document
@@ -99,16 +98,9 @@ def _read_tokens(tokens: object, text: str) -> list[list[_Bounds]]:
 
 def _document(id: str, text: str, sentences: list[list[_Bounds]]) -> Document:
     """Return a document with our own tokens if the given ones are the same, else with those."""
-    given = []
-    for index, bounds in enumerate(sentences):
-        first, last = bounds[0][0], bounds[-1][1]
-        tokens = tuple(sys.intern(text[start:end]) for start, end in bounds)
-        starts = tuple(start - first for start, _ in bounds)
-        given.append(Sentence(id, index, first, text[first:last], tokens, starts))
+    given = Layout.of(sentences)
     own = make_document(id, text)
-    if own.sentences == tuple(given):
-        return own
-    return Document(id, text, tuple(given), tokens_given=True)
+    return own if own.layout == given else Document(id, text, given, tokens_given=True)
 
 
 def _record(document: Document, entities: tuple[Entity, ...] | None) -> dict[str, Any]:
@@ -125,10 +117,9 @@ def _record(document: Document, entities: tuple[Entity, ...] | None) -> dict[str
 def _token_records(document: Document) -> list[dict[str, Any]]:
     tokens: list[dict[str, Any]] = []
     for sentence in document.sentences:
-        for token, offset in zip(sentence.tokens, sentence.starts, strict=True):
-            start = sentence.start + offset
-            bounds = {"start": start, "end": start + len(token)}
-            tokens.append({"text": token, **bounds, "id": len(tokens), "sent": sentence.index})
+        for token, start, end in zip(sentence.tokens, *sentence.token_bounds(), strict=True):
+            place = {"start": start, "end": end, "id": len(tokens), "sent": sentence.index}
+            tokens.append({"text": token, **place})
     return tokens
 
 

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from engine.files import Source, SourceFile, is_zip, packed_members, unzip
+from engine.files import Source, SourceFile, is_zip, packed_members, refuse_lines, unzip
 from engine.formats import brat
 from engine.formats.catalog import FORMATS
 from engine.formats.detection import detect_format
+from engine.formats.drafts import Counts, with_id
 from engine.formats.ids import unique_ids
 from engine.formats.pairing import extension, pair_files
 from engine.settings import ReadOptions
@@ -25,7 +26,12 @@ def read_corpus(
     same id, the second gets a new one, and a note says so.
     """
     options = options or ReadOptions()
-    parts = [_read_group(group, options, format) for group in group_files(files, _unpack)]
+    parts: list[Corpus] = []
+    counts: Counts | None = None
+    for group in group_files(files, _unpack):
+        parts.append(_read_group(group, options, format))
+        counts = counts or Counts(group[0].limits)
+        counts.add(group[0].name, *parts[-1].documents)
     if not parts:
         raise InputError("no files were given")
     corpus = join_corpora(parts)
@@ -56,6 +62,9 @@ def _unpack(archive: Source) -> Sequence[Source]:
 
 
 def _read_group(group: Sequence[Source], options: ReadOptions, format: str | None) -> Corpus:
+    for part in group:
+        if not is_zip(part):
+            refuse_lines(part)
     if len(group) == 2:
         return brat.read_pair(group[0], group[1], options)
     file = group[0]
@@ -108,14 +117,6 @@ def check_places(part: Corpus, id: str, entities: Iterable[Entity], length: int 
                 f'"{id}", which has {length:,} characters. '
                 "Was it made from another version of the text?"
             )
-
-
-def with_id(document: Document, id: str) -> Document:
-    """Return the document under another id."""
-    if id == document.id:
-        return document
-    sentences = tuple(replace(sentence, document_id=id) for sentence in document.sentences)
-    return replace(document, id=id, sentences=sentences)
 
 
 def with_rename_note(report: FileReport, changed: int) -> FileReport:

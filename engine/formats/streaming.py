@@ -15,11 +15,11 @@ from engine.files import TEXT_EXTENSIONS, Source, is_zip, open_source, open_text
 from engine.formats import brat
 from engine.formats.catalog import FORMATS
 from engine.formats.detection import detect_format
-from engine.formats.drafts import Draft, Reading, Totals
+from engine.formats.drafts import Draft, Reading, Totals, with_id
 from engine.formats.ids import IdBook
 from engine.formats.pairing import extension
-from engine.formats.reading import check_places, group_files, with_id, with_rename_note
-from engine.settings import ReadOptions
+from engine.formats.reading import check_places, group_files, with_rename_note
+from engine.settings import LIMITS, Limits, ReadOptions
 from engine.text import Corpus, Document, FileReport, InputError
 
 _ODD = re.compile(r"[\r\n\t|]")
@@ -83,14 +83,16 @@ class DocumentStream:
                 check_places(corpus, id, entities, lengths.get(id))
 
 
-def open_stream(paths: Iterable[str | Path], options: ReadOptions | None = None) -> DocumentStream:
+def open_stream(
+    paths: Iterable[str | Path], options: ReadOptions | None = None, limits: Limits = LIMITS
+) -> DocumentStream:
     """Return the documents of the files at `paths`, after a first pass over all of them.
 
     A file that cannot be read raises InputError. Files that are read line by line may be of any
     size. Others (JSON that is one list, archives of brat files, a .txt that is one document) are
-    held in memory one at a time, within the limits of an upload.
+    held in memory one at a time, within the limits.
     """
-    return stream_sources([open_source(path) for path in paths], options)
+    return stream_sources([open_source(path, limits) for path in paths], options)
 
 
 def stream_sources(sources: Iterable[Source], options: ReadOptions | None = None) -> DocumentStream:

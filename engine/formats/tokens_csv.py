@@ -1,6 +1,5 @@
 """Read and write tokens as CSV, one row per token; given tokens are kept."""
 
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -28,6 +27,7 @@ from engine.text import (
     Entity,
     FileReport,
     InputError,
+    Layout,
     Sentence,
     entities_from_spans,
     spans_from_tags,
@@ -69,9 +69,9 @@ def write_each(
         fits.add(*fitted)
         empty += not document.sentences
         for i, sentence in enumerate(document.sentences):
-            tags = [tags_from_spans(f.spans[i], len(sentence.tokens)) for f in fitted]
+            tags = [tags_from_spans(f.spans[i], len(sentence)) for f in fitted]
             if given is None:
-                tags = [[""] * len(sentence.tokens) for _ in methods]
+                tags = [[""] * len(sentence) for _ in methods]
             for row in _rows(sentence, tags):
                 write_row(row)
                 rows += 1
@@ -91,10 +91,9 @@ def _methods(overview: Overview) -> list[str]:
 
 
 def _rows(sentence: Sentence, tags: Sequence[Sequence[str]]) -> Iterable[list[object]]:
-    for i, token in enumerate(sentence.tokens):
-        start = sentence.start + sentence.starts[i]
-        place = [sentence.document_id, sentence.index, i, token, start, start + len(token)]
-        yield [*place, *(column[i] for column in tags)]
+    columns = zip(sentence.tokens, *sentence.token_bounds(), *tags, strict=True)
+    for i, (token, start, end, *own) in enumerate(columns):
+        yield [sentence.document_id, sentence.index, i, token, start, end, *own]
 
 
 # ---- reading --------------------------------------------------------------------------------
@@ -172,8 +171,8 @@ def _draft(name: str, methods: Sequence[str], tokens: list[_Token]) -> Draft:
     is_annotated = any(any(token.tags) for token in tokens)
 
     def build(id: str) -> Document:
-        built = (_sentence(text, id, i, run) for i, run in enumerate(sentences))
-        return Document(id, text, tuple(built), tokens_given=True)
+        layout = Layout.of([(token.start, token.end) for token in run] for run in sentences)
+        return Document(id, text, layout, tokens_given=True)
 
     def annotate(document: Document) -> tuple[Entity, ...] | None:
         entities = (
@@ -236,18 +235,6 @@ def _check_place(name: str, token: _Token, position: int) -> None:
             f'{name} line {token.line:,}: "{token.text[:40]}" begins at {token.start:,}, but the '
             f"token above it ends at {position:,}. Sort the rows by start, or correct it"
         )
-
-
-def _sentence(text: str, document_id: str, index: int, tokens: list[_Token]) -> Sentence:
-    start, end = tokens[0].start, tokens[-1].end
-    return Sentence(
-        document_id=document_id,
-        index=index,
-        start=start,
-        text=text[start:end],
-        tokens=tuple(sys.intern(token.text) for token in tokens),
-        starts=tuple(token.start - start for token in tokens),
-    )
 
 
 FORMAT = Format(

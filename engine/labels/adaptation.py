@@ -187,7 +187,7 @@ def find_abbreviations(
 
 def _definitions(sentences: Sequence[Sentence], rows: _Numbers) -> dict[int, list[Definition]]:
     """Return the abbreviations that are defined where a phrase ends, by sentence."""
-    has_bracket = np.fromiter(("(" in s.tokens for s in sentences), bool, len(sentences))
+    has_bracket = np.fromiter(("(" in s.text for s in sentences), bool, len(sentences))
     ends: dict[int, set[int]] = {}  # of phrases, by sentence
     for i, end in rows[has_bracket[rows[:, 0]]][:, [0, 2]].tolist():
         ends.setdefault(i, set()).add(end)
@@ -213,6 +213,4 @@ def _places(
 
 
 def _text(sentence: Sentence, place: tuple[int, int]) -> str:
-    start, end = place
-    first, last = sentence.starts[start], sentence.starts[end - 1] + len(sentence.tokens[end - 1])
-    return " ".join(sentence.text[first:last].split())
+    return " ".join(sentence.surface(*place).split())

@@ -77,7 +77,7 @@ def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
     """Return all sentences, or for a large corpus sentences at equal distances."""
     step = max(1, -(-len(labels.labels) // _MOST_TOKENS))
     chosen = sentences[::step]
-    sizes = np.array([len(sentence.tokens) for sentence in chosen], dtype=np.intp)
+    sizes = np.array([len(sentence) for sentence in chosen], dtype=np.intp)
     starts = np.cumsum(sizes) - sizes
     place = np.arange(sizes.sum()) - np.repeat(starts, sizes)
     at = np.repeat(labels.bounds[: len(sentences)][::step], sizes) + place
@@ -174,10 +174,7 @@ def _row(text: _Text, candidate: _Candidate) -> dict[str, object]:
 def _surface(text: _Text, token: int, length: int) -> str:
     sentence = text.sentences[int(text.sentence[token])]
     first = int(text.place[token])
-    last = first + length - 1
-    return sentence.text[
-        sentence.starts[first] : sentence.starts[last] + len(sentence.tokens[last])
-    ]
+    return sentence.surface(first, first + length)
 
 
 def looks_like_a_name(words: tuple[str, ...]) -> bool:

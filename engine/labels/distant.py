@@ -100,7 +100,7 @@ def label(
         for given in sorted({document.tokens_given for document in documents}) or [False]
     }
     resolver = next(iter(resolvers.values()))
-    tokens = [(s.tokens, d.tokens_given) for d in documents for s in d.sentences]
+    tokens = [(t, d.tokens_given) for d in documents for t in d.tokens_by_sentence()]
     bounds = np.zeros(len(tokens) + 1, dtype=np.int64)
     np.cumsum([len(sentence) for sentence, _ in tokens], out=bounds[1:])
     chunks = _chunks(bounds)

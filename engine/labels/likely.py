@@ -93,7 +93,7 @@ def words_near_cut(
     sentences: Sequence[Sentence], ranked: _Numbers, count: int, most: int = 8
 ) -> tuple[list[str], list[str]]:
     """Return the words just above and just below a cut after `count` tokens, nearest first."""
-    bounds = np.cumsum([0, *(len(sentence.tokens) for sentence in sentences)])
+    bounds = np.cumsum([0, *(len(sentence) for sentence in sentences)])
     return (
         _distinct_words(sentences, bounds, ranked[:count][::-1], most),
         _distinct_words(sentences, bounds, ranked[count:], most),
@@ -108,7 +108,8 @@ def _distinct_words(
         if len(words) == most:
             break
         i = int(np.searchsorted(bounds, token, "right")) - 1
-        word = sentences[i].tokens[token - int(bounds[i])]
+        place = token - int(bounds[i])
+        word = sentences[i].surface(place, place + 1)
         if any(map(str.isalpha, word)):
             words[word] = None
     return list(words)
@@ -131,43 +132,44 @@ def likely_names(
     not. A name has at least one letter.
     """
     sentences = [sentence for document in documents for sentence in document.sentences]
-    bounds = np.cumsum([0, *(len(sentence.tokens) for sentence in sentences)])
+    bounds = np.cumsum([0, *(len(sentence) for sentence in sentences)])
     classes = likely.classes(likely.count(factor))
     names = []
     for sentence, first, last in zip(sentences, bounds[:-1], bounds[1:], strict=True):
         if not classes[first:last].any():
             continue
-        joined = _over_hyphens(sentence, classes[first:last], likely.is_open[first:last])
+        tokens = sentence.tokens
+        joined = _over_hyphens(tokens, classes[first:last], likely.is_open[first:last])
         for span in spans_from_classes(joined, likely.entity_types):
-            if (name := _trimmed(sentence, span)) is None:
+            if (name := _trimmed(tokens, span)) is None:
                 continue
-            tokens = slice(first + name.start, first + name.end)
-            score = float(likely.confidence[tokens].mean(dtype=np.float32))
+            here = slice(first + name.start, first + name.end)
+            score = float(likely.confidence[here].mean(dtype=np.float32))
             entity = Entity(*sentence.offsets(name), name.entity_type, score, LIKELY)
-            margin = float(likely.margins[tokens].mean(dtype=np.float32))
+            margin = float(likely.margins[here].mean(dtype=np.float32))
             names.append(LikelyName(sentence.document_id, entity, margin))
     return names
 
 
 def _over_hyphens(
-    sentence: Sentence, classes: npt.NDArray[np.int16], is_open: _Flags
+    tokens: Sequence[str], classes: npt.NDArray[np.int16], is_open: _Flags
 ) -> npt.NDArray[np.int16]:
     joined = classes.copy()
     for i in range(1, len(classes) - 1):
-        is_joint = sentence.tokens[i] == "-" and is_open[i] and not classes[i]
+        is_joint = tokens[i] == "-" and is_open[i] and not classes[i]
         if is_joint and classes[i - 1] == classes[i + 1]:
             joined[i] = classes[i - 1]
     return joined
 
 
-def _trimmed(sentence: Sentence, span: Span) -> Span | None:
+def _trimmed(tokens: Sequence[str], span: Span) -> Span | None:
     """Return the span without function words and punctuation at its ends; None if no word stays."""
     first, last = span.start, span.end
-    while first < last and _is_filler(sentence.tokens[first]):
+    while first < last and _is_filler(tokens[first]):
         first += 1
-    while first < last and _is_filler(sentence.tokens[last - 1]):
+    while first < last and _is_filler(tokens[last - 1]):
         last -= 1
-    has_letters = any(any(map(str.isalpha, token)) for token in sentence.tokens[first:last])
+    has_letters = any(any(map(str.isalpha, token)) for token in tokens[first:last])
     return Span(first, last, span.entity_type) if has_letters else None
 
 

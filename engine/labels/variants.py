@@ -46,8 +46,7 @@ def added_labels(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.Dat
                 reason = ABBREVIATION
             else:
                 continue  # a dictionary with looser options of its own
-            first, last = sentence.starts[start], sentence.starts[end - 1] + len(tokens[-1])
-            text = " ".join(sentence.text[first:last].split())
+            text = " ".join(sentence.surface(start, end).split())
             key = (text, entity_type, phrases[ids[0]], reason)
             rows[key] += 1
             documents[key].add(sentence.document_id)

@@ -61,7 +61,7 @@ def make_training_data(
 
 def tokens_of(documents: Iterable[Document]) -> list[Sequence[str]]:
     """Return the tokens of every sentence of the documents, in order."""
-    return [s.tokens for document in documents for s in document.sentences]
+    return [tokens for document in documents for tokens in document.tokens_by_sentence()]
 
 
 def groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
@@ -70,7 +70,7 @@ def groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
     tokens = 0
     for document in documents:
         group.append(document)
-        tokens += sum(len(sentence.tokens) for sentence in document.sentences)
+        tokens += document.token_count
         if tokens >= _TOKENS_AT_ONCE:
             yield group
             group, tokens = [], 0
@@ -87,7 +87,7 @@ def complete_labels(
         known = [e for e in gold.get(document.id, ()) if e.entity_type in types]
         by_sentence = spans_from_entities(document, known).spans
         parts += [
-            classes_from_spans(spans, len(sentence.tokens), types).astype(np.int16)
+            classes_from_spans(spans, len(sentence), types).astype(np.int16)
             for spans, sentence in zip(by_sentence, document.sentences, strict=True)
         ]
     return np.concatenate(parts)

@@ -29,7 +29,7 @@ from engine.files import (
     written_whole,
 )
 from engine.projects.store import set_fact, touch
-from engine.settings import LIMITS, ReadOptions
+from engine.settings import LIMITS, NO_LIMITS, Limits, ReadOptions
 from engine.system import moment, now
 from engine.text import Corpus, InputError
 
@@ -162,7 +162,7 @@ def with_counts(stored: Sequence[StoredFile], corpus: Corpus) -> list[StoredFile
         first,
         documents=len(corpus.documents),
         sentences=sum(len(document.sentences) for document in corpus.documents),
-        tokens=sum(len(sentence.tokens) for sentence in corpus.sentences),
+        tokens=sum(document.token_count for document in corpus.documents),
     )
     return [counted, *others]
 
@@ -175,9 +175,12 @@ def new_batch() -> str:
 # ---- bytes ----------------------------------------------------------------------------------
 
 
-def load_source(folder: Path, record: StoredFile) -> GivenFile:
-    """Return a stored file under its own name; one too large for an upload stays on disk."""
-    source = path_source(folder / record.path, IMPORT_LIMITS, record.name)
+def load_source(folder: Path, record: StoredFile, limits: Limits = NO_LIMITS) -> GivenFile:
+    """Return a stored file under its own name; one too large for an upload stays on disk.
+
+    A file that the project has was within the limits once, whatever they are now.
+    """
+    source = path_source(folder / record.path, limits, record.name)
     return read_whole(source) if source.size <= LIMITS.file_mb * 1_000_000 else source
 
 

@@ -34,7 +34,7 @@ from engine.projects.files import (
     sync,
     with_counts,
 )
-from engine.settings import ReadOptions
+from engine.settings import NO_LIMITS, ReadOptions
 from engine.text import Corpus, Document, Entity, FileReport, InputError
 
 
@@ -162,7 +162,8 @@ def read_stored(
     held = [file for file in given if isinstance(file, SourceFile)]
     sources: Sequence[Source] = held
     if len(held) < len(stored):
-        sources = [load_source(folder, record) for record in stored]
+        limits = given[0].limits if given else NO_LIMITS
+        sources = [load_source(folder, record, limits) for record in stored]
     return read_corpus(sources, stored[0].options)
 
 

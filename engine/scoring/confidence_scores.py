@@ -69,7 +69,7 @@ def entity_tokens(
     for document in documents:
         spans = spans_from_entities(document, gold.get(document.id, ())).spans
         for sentence, in_sentence in zip(document.sentences, spans, strict=True):
-            flags = np.zeros(len(sentence.tokens), bool)
+            flags = np.zeros(len(sentence), bool)
             for span in in_sentence:
                 flags[span.start : span.end] = True
             is_entity.append(flags)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.labels import DistantLabels
-from engine.text import EntitiesByDocument, Sentence
+from engine.text import EntitiesByDocument, Sentence, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,8 @@ def marks_of_labels(labels: DistantLabels, sentences: Sequence[Sentence]) -> Mar
     rows, first, last = (kept[name].tolist() for name in ("sentence", "start", "end"))
     matched = [sentences[i] for i in rows]
     codes, ids = pd.factorize(np.array([s.document_id for s in matched], dtype=object))
-    starts = _integers(s.start + s.starts[i] for s, i in zip(matched, first, strict=True))
-    ends = _integers(
-        s.start + s.starts[i - 1] + len(s.tokens[i - 1]) for s, i in zip(matched, last, strict=True)
-    )
+    places = [s.offsets(Span(a, b, "match")) for s, a, b in zip(matched, first, last, strict=True)]
+    starts, ends = (_integers(place[i] for place in places) for i in (0, 1))
     number = kept["type"].to_numpy().astype(np.int64) - 1
     scores = np.full(len(matched), nan)
     return Marks(tuple(ids), labels.types, codes.astype(np.int64), starts, ends, number, scores)

@@ -130,7 +130,7 @@ def gold_spans(documents: Sequence[Document], gold: Mapping[str, Sequence[Entity
         if document.id in gold:
             numbers += range(first, first + count)
             spans += spans_from_entities(document, gold[document.id]).spans
-            lengths += [len(sentence.tokens) for sentence in document.sentences]
+            lengths += [len(sentence) for sentence in document.sentences]
         first += count
     return GoldSpans(tuple(numbers), tuple(spans), tuple(lengths))
 

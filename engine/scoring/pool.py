@@ -1,6 +1,6 @@
 """Pool the entity sets of several methods, to see which method marks which place."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -107,21 +107,15 @@ def on_tokens(
 
 def _are_on_tokens(document: Document, entities: Sequence[Entity]) -> bool:
     """Return whether each entity is whole tokens of one sentence, and none overlap."""
-    sentence_starts = [sentence.start for sentence in document.sentences]
-    reach = 0
+    layout, reach = document.layout, 0
     for entity in sorted(entities, key=lambda entity: entity.start):
-        i = bisect_right(sentence_starts, entity.start) - 1
-        if i < 0 or entity.start < reach:
+        tokens = layout.touched(entity.start, entity.end)
+        if not tokens or entity.start < reach:
             return False
-        sentence = document.sentences[i]
-        start, end = entity.start - sentence.start, entity.end - sentence.start
-        first = bisect_left(sentence.starts, start)
-        last = bisect_left(sentence.starts, end) - 1
-        if (
-            first > last
-            or sentence.starts[first] != start
-            or sentence.starts[last] + len(sentence.tokens[last]) != end
-        ):
+        first, last = tokens[0], tokens[-1]
+        if layout.tokens[2 * first] != entity.start or layout.tokens[2 * last + 1] != entity.end:
+            return False
+        if bisect_right(layout.sentences, first) != bisect_right(layout.sentences, last):
             return False
         reach = entity.end
     return True

@@ -54,8 +54,9 @@ def _token_places(
         pool.places[column].to_numpy()[rows] for column in ("sentence", "start", "end", "type")
     )
     own = [sentences[i] for i in number.tolist()]
-    first = [bisect_left(s.starts, at - s.start) for s, at in zip(own, start.tolist(), strict=True)]
-    last = [bisect_left(s.starts, at - s.start) for s, at in zip(own, end.tolist(), strict=True)]
+    starts = [sentence.token_bounds()[0] for sentence in own]
+    first = [bisect_left(places, at) for places, at in zip(starts, start.tolist(), strict=True)]
+    last = [bisect_left(places, at) for places, at in zip(starts, end.tolist(), strict=True)]
     type_numbers = np.array([types[name] for name in pool.types], dtype=np.int64)
     return number, np.array(first, np.int64), np.array(last, np.int64), type_numbers[entity_type]
 

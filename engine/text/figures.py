@@ -24,10 +24,10 @@ class TextFigures:
 
 def measure_text(corpus: Corpus) -> TextFigures:
     """Return how much text the corpus holds."""
-    lengths = [len(sentence.tokens) for sentence in corpus.sentences]
+    lengths = [len(sentence) for sentence in corpus.sentences]
     unique: set[str] = set()
-    for sentence in corpus.sentences:
-        unique.update(sentence.tokens)
+    for document in corpus.documents:
+        unique.update(document.tokens)
     return TextFigures(
         len(corpus.documents), len(lengths), sum(lengths), len(unique), max(lengths, default=0)
     )
@@ -41,7 +41,7 @@ def document_table(corpus: Corpus, most: int | None = None) -> pd.DataFrame:
     """
     rows = []
     for document in corpus.documents[:most]:
-        lengths = [len(sentence.tokens) for sentence in document.sentences]
+        lengths = [len(sentence) for sentence in document.sentences]
         # Twice as much as is shown: white space may shrink it.
         beginning = " ".join(document.text[: 2 * _SHOWN_CHARACTERS].split())
         text = beginning[:_SHOWN_CHARACTERS]
@@ -61,12 +61,12 @@ def document_table(corpus: Corpus, most: int | None = None) -> pd.DataFrame:
 
 def sentence_lengths(corpus: Corpus) -> pd.DataFrame:
     """Return a histogram of tokens per sentence: first, last (both included), count."""
-    return histogram([len(sentence.tokens) for sentence in corpus.sentences])
+    return histogram([len(sentence) for sentence in corpus.sentences])
 
 
 def document_lengths(corpus: Corpus) -> pd.DataFrame:
     """Return a histogram of tokens per document: first, last (both included), count."""
-    return histogram([sum(len(s.tokens) for s in d.sentences) for d in corpus.documents])
+    return histogram([document.token_count for document in corpus.documents])
 
 
 def histogram(values: list[int], bins: int = _MOST_BINS) -> pd.DataFrame:

@@ -1,9 +1,14 @@
 """The data model: documents of tokenized sentences, and spans and entities in them."""
 
+from array import array
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
+from sys import intern
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -64,42 +69,167 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """Tokens of one sentence; ``text[starts[i]:]`` begins with ``tokens[i]``.
+class Layout:
+    """Where the tokens of a document are, by sentence; 8 bytes per token.
 
-    `starts` count from the beginning of the sentence, so most are small integers, which Python
-    caches: a large corpus takes less memory. Add `start` for positions in the document.
+    Arrays, because a tuple of strings and a tuple of numbers take ten times as much.
     """
 
-    document_id: str
+    tokens: "array[int]"  # start and end of each token, one after the other
+    sentences: "array[int]"  # how many tokens are before each sentence; at the end, of all
+
+    @classmethod
+    def of(cls, sentences: Iterable[Iterable[tuple[int, int]]]) -> "Layout":
+        """Return the layout of tokens given as (start, end), by sentence."""
+        tokens, counts = array("i"), array("i", (0,))
+        for bounds in sentences:
+            for pair in bounds:
+                tokens.extend(pair)
+            if len(tokens) // 2 > counts[-1]:
+                counts.append(len(tokens) // 2)
+        return cls(tokens, counts)
+
+    def touched(self, start: int, end: int) -> range:
+        """Return the numbers of the tokens that share a character with ``text[start:end]``."""
+        # Starts and ends alternate and never fall, so half a position is the number of a token.
+        first = bisect_right(self.tokens, start) // 2
+        return range(first, (bisect_left(self.tokens, end) + 1) // 2)
+
+
+NO_TOKENS = Layout.of([])
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a document; ``text[starts[i]:]`` begins with ``tokens[i]``.
+
+    It reaches from the beginning of its first token to the end of its last. The document holds all
+    of it; a loop over tokens or starts should keep them in a variable.
+    """
+
+    document: "Document" = field(repr=False)
     index: int  # 0-based within the document
-    start: int  # where the sentence begins in the document
-    text: str  # exactly document.text[start : start + len(text)]
-    tokens: tuple[str, ...]
-    starts: tuple[int, ...]
+
+    @property
+    def document_id(self) -> str:
+        return self.document.id
+
+    @property
+    def start(self) -> int:
+        """Where the sentence begins in the document."""
+        layout = self.document.layout
+        return layout.tokens[2 * layout.sentences[self.index]]
 
     @property
     def end(self) -> int:
-        return self.start + len(self.text)
+        layout = self.document.layout
+        return layout.tokens[2 * layout.sentences[self.index + 1] - 1]
+
+    @property
+    def text(self) -> str:
+        return self.document.text[self.start : self.end]
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        counts = self.document.layout.sentences
+        return self.document.tokens[counts[self.index] : counts[self.index + 1]]
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """Where each token begins, from the beginning of the sentence."""
+        starts, _ = self.token_bounds()
+        first = starts[0]
+        return tuple([start - first for start in starts])
+
+    def __len__(self) -> int:
+        """Return the number of tokens."""
+        counts = self.document.layout.sentences
+        return counts[self.index + 1] - counts[self.index]
 
     def offsets(self, span: Span) -> tuple[int, int]:
         """Return the document offsets (start, end) of a span of this sentence."""
-        last = span.end - 1
-        return (
-            self.start + self.starts[span.start],
-            self.start + self.starts[last] + len(self.tokens[last]),
-        )
+        layout = self.document.layout
+        first = layout.sentences[self.index]
+        return layout.tokens[2 * (first + span.start)], layout.tokens[2 * (first + span.end) - 1]
+
+    def surface(self, start: int, end: int) -> str:
+        """Return the text from one token up to another, which is not included."""
+        layout, first = self.document.layout, self.document.layout.sentences[self.index]
+        bounds = layout.tokens[2 * (first + start)], layout.tokens[2 * (first + end) - 1]
+        return self.document.text[slice(*bounds)]
+
+    def token_bounds(self) -> "tuple[array[int], array[int]]":
+        """Return where the tokens begin and end in the document."""
+        layout = self.document.layout
+        first, last = layout.sentences[self.index], layout.sentences[self.index + 1]
+        places = layout.tokens[2 * first : 2 * last]
+        return places[::2], places[1::2]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences(Sequence[Sentence]):
+    """The sentences of a document, made when they are asked for."""
+
+    document: "Document"
+
+    def __len__(self) -> int:
+        return len(self.document.layout.sentences) - 1
+
+    @overload
+    def __getitem__(self, place: int) -> Sentence: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Sentence, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Sentence | tuple[Sentence, ...]:
+        if isinstance(place, slice):
+            return tuple(Sentence(self.document, i) for i in range(len(self))[place])
+        return Sentence(self.document, range(len(self))[place])
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return map(partial(Sentence, self.document), range(len(self)))
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text with an id, exactly as uploaded, and its sentences."""
+    """A text with an id, exactly as uploaded, and where its sentences and tokens are.
+
+    >>> document = Document("d", "It helped.", Layout.of([[(0, 2), (3, 9), (9, 10)]]))
+    >>> [sentence.tokens for sentence in document.sentences]
+    [('It', 'helped', '.')]
+    """
 
     id: str
     text: str
-    sentences: tuple[Sentence, ...]
+    layout: Layout = field(default=NO_TOKENS, hash=False, repr=False)
     tokens_given: bool = False  # the file was tokenized; its tokens are kept
     cut_sentences: int = 0  # how many sentences were over the limit and were cut
+    _tokens: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def sentences(self) -> Sentences:
+        return Sentences(self)
+
+    @property
+    def token_count(self) -> int:
+        return len(self.layout.tokens) // 2
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens of all sentences; cut from the text when first asked for, then kept."""
+        if self._tokens is None:
+            places = self.layout.tokens
+            cuts = map(slice, places[::2], places[1::2])
+            # Interning keeps one copy of each distinct token, so each takes only a pointer.
+            tokens = tuple(map(intern, map(self.text.__getitem__, cuts)))
+            object.__setattr__(self, "_tokens", tokens)
+            return tokens
+        return self._tokens
+
+    def tokens_by_sentence(self) -> Iterator[tuple[str, ...]]:
+        """Yield the tokens of each sentence; faster than asking the sentences."""
+        tokens = self.tokens
+        return (tokens[first:last] for first, last in pairwise(self.layout.sentences))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,42 +381,36 @@ def spans_from_entities(document: Document, entities: Iterable[Entity]) -> Fitte
 
     No entity is an error. Those that were extended, cut or dropped are listed.
     """
-    taken: list[set[int]] = [set() for _ in document.sentences]
-    spans: list[list[Span]] = [[] for _ in document.sentences]
+    taken: set[int] = set()
+    spans: defaultdict[int, list[Span]] = defaultdict(list)
     snapped: list[Entity] = []
     cut: list[Entity] = []
     dropped: list[Entity] = []
-    sentence_starts = [sentence.start for sentence in document.sentences]
+    places, counts = document.layout.tokens, document.layout.sentences
     order = sorted(entities, key=lambda e: (e.start - e.end, e.start, e.entity_type))
     for entity in order:
-        i = max(bisect_right(sentence_starts, entity.start) - 1, 0)
-        # An entity in the white space before a sentence belongs to the sentence it reaches.
-        while i + 1 < len(document.sentences) and document.sentences[i].end <= entity.start:
-            i += 1
-        covered = _tokens_under(document.sentences[i], entity) if document.sentences else range(0)
-        if not covered or not taken[i].isdisjoint(covered):
+        covered = document.layout.touched(entity.start, entity.end)
+        i = bisect_right(counts, covered.start) - 1
+        covered = covered[: counts[i + 1] - covered.start] if covered else covered
+        if not covered or not taken.isdisjoint(covered):
             dropped.append(entity)
             continue
-        span = Span(covered.start, covered.stop, entity.entity_type)
-        start, end = document.sentences[i].offsets(span)
-        if entity.end > document.sentences[i].end:
+        span = Span(covered.start - counts[i], covered.stop - counts[i], entity.entity_type)
+        if entity.end > places[2 * counts[i + 1] - 1]:
             cut.append(entity)
-        elif (start, end) != (entity.start, entity.end):
+        elif (places[2 * covered.start], places[2 * covered.stop - 1]) != (
+            entity.start,
+            entity.end,
+        ):
             snapped.append(entity)
-        taken[i].update(covered)
+        taken.update(covered)
         spans[i].append(span)
     return Fitted(
-        tuple(tuple(sorted(in_sentence, key=lambda s: s.start)) for in_sentence in spans),
+        tuple(
+            tuple(sorted(spans[i], key=lambda span: span.start)) if i in spans else ()
+            for i in range(len(document.sentences))
+        ),
         tuple(snapped),
         tuple(cut),
         tuple(dropped),
     )
-
-
-def _tokens_under(sentence: Sentence, entity: Entity) -> range:
-    """Return the indices of the tokens that share at least one character with the entity."""
-    start, end = entity.start - sentence.start, entity.end - sentence.start
-    first = max(bisect_right(sentence.starts, start) - 1, 0)
-    if sentence.starts[first] + len(sentence.tokens[first]) <= start:
-        first += 1
-    return range(first, bisect_left(sentence.starts, end))

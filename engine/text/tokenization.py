@@ -1,6 +1,7 @@
 """Split raw text into sentences and tokens, with offsets into the text as uploaded."""
 
 import sys
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
@@ -8,7 +9,7 @@ import regex
 import sentencex
 
 from engine.settings import LIMITS
-from engine.text.model import Document, Sentence
+from engine.text.model import Document, Layout
 
 # Scripts without spaces: each character is a token, so that phrases match anywhere in a run.
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}"
@@ -25,6 +26,7 @@ _UNSAFE_FOR_SPLITTER = regex.compile(r"[^\S\n\r ]|(?![\n\r])\p{C}")
 # The splitter takes quadratic time where quotes or non-Latin scripts are frequent, so it gets this
 # many characters at a time.
 _WINDOW = 5_000
+_SHORT = 200  # characters
 _BLANK_LINE = regex.compile(r"\r?\n[^\S\n]*\r?\n|\r[^\S\n\r]*\r")
 
 
@@ -52,62 +54,67 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     >>> split_sentences("Dr. Roy gave 5 mg i.v. daily. It helped.\\n\\nNext")
     [(0, 29), (30, 40), (42, 46)]
     """
-    bounds = []
-    for start, end in _paragraphs(text):
-        view = _UNSAFE_FOR_SPLITTER.sub(" ", text[start:end])
-        bounds += [(start + first, start + last) for first, last in pairwise(_boundaries(view))]
-    return [trimmed for bound in bounds if (trimmed := _trim(text, *bound))]
+    return list(_sentences(text))
 
 
 def make_document(id: str, text: str) -> Document:
     """Return `text` as a document, split into sentences and tokens."""
-    sentences: list[Sentence] = []
-    cut = 0
-    for start, end in split_sentences(text):
-        piece = text[start:end]
-        tokens, starts = tokenize(piece)
-        cut += len(tokens) > LIMITS.sentence_tokens
-        for first in range(0, len(tokens), LIMITS.sentence_tokens):
-            last = min(first + LIMITS.sentence_tokens, len(tokens)) - 1
-            offset = starts[first]
-            sentences.append(
-                Sentence(
-                    document_id=id,
-                    index=len(sentences),
-                    start=start + offset,
-                    text=piece[offset : starts[last] + len(tokens[last])],
-                    tokens=tokens[first : last + 1],
-                    starts=tuple(s - offset for s in starts[first : last + 1])
-                    if offset
-                    else starts[first : last + 1],
-                )
-            )
-    return Document(id, text, tuple(sentences), cut_sentences=cut)
+    most = LIMITS.sentence_tokens
+    tokens, sentences = array("i"), array("i", (0,))
+    cut = count = 0
+    for start, end in _sentences(text):
+        for match in _TOKEN.finditer(text, start, end):
+            tokens.extend(match.span())
+        before, count = count, len(tokens) // 2
+        if count - before > most:
+            cut += 1
+            sentences.extend(range(before + most, count, most))
+        if count > before:
+            sentences.append(count)
+    return Document(id, text, Layout(tokens, sentences), cut_sentences=cut)
 
 
 def make_tokenized_document(id: str, token_lists: Iterable[Sequence[str]]) -> Document:
     """Return a document from given tokens: spaces between them, one line per sentence."""
-    sentences: list[Sentence] = []
+    lines: list[str] = []
+    tokens, sentences = array("i"), array("i", (0,))
     start = 0
-    for index, given in enumerate(tokens for tokens in token_lists if tokens):
-        tokens = tuple(sys.intern(token) for token in given)
-        starts, position = [], 0
-        for token in tokens:
-            starts.append(position)
-            position += len(token) + 1
-        sentences.append(Sentence(id, index, start, " ".join(tokens), tokens, tuple(starts)))
-        start = sentences[-1].end + 1
-    text = "\n".join(sentence.text for sentence in sentences)
-    return Document(id, text, tuple(sentences), tokens_given=True)
+    for given in token_lists:
+        if not given:
+            continue
+        lines.append(" ".join(given))
+        for token in given:
+            tokens.extend((start, start + len(token)))
+            start += len(token) + 1
+        sentences.append(len(tokens) // 2)
+    return Document(id, "\n".join(lines), Layout(tokens, sentences), tokens_given=True)
 
 
-def _paragraphs(text: str) -> list[tuple[int, int]]:
-    """Return the bounds of paragraphs: a blank line ends a sentence, whatever the splitter does."""
-    paragraphs, start = [], 0
+def _sentences(text: str) -> Iterable[tuple[int, int]]:
+    # Nothing ends a sentence here: a short cut for files with a word or a name per line.
+    if len(text) < _SHORT and text.isascii() and text.replace(" ", "").isalnum():
+        return ((len(text) - len(text.lstrip()), len(text.rstrip())),)
+    return _split(text)
+
+
+def _split(text: str) -> Iterator[tuple[int, int]]:
+    for start, end in _paragraphs(text):
+        view = _UNSAFE_FOR_SPLITTER.sub(" ", text[start:end])
+        for first, last in pairwise(_boundaries(view)):
+            piece = text[start + first : start + last]
+            left = len(piece) - len(piece.lstrip())
+            right = len(piece.rstrip())
+            if left < right:
+                yield start + first + left, start + first + right
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of paragraphs: a blank line ends a sentence, whatever the splitter does."""
+    start = 0
     for blank in _BLANK_LINE.finditer(text):
-        paragraphs.append((start, blank.start()))
+        yield start, blank.start()
         start = blank.end()
-    return [*paragraphs, (start, len(text))]
+    yield start, len(text)
 
 
 def _boundaries(view: str) -> Iterator[int]:
@@ -125,10 +132,3 @@ def _boundaries(view: str) -> Iterator[int]:
 
 def _sentence_ends(view: str) -> list[int]:
     return [piece["end_index"] for piece in sentencex.get_sentence_boundaries("en", view)]
-
-
-def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
-    piece = text[start:end]
-    left = len(piece) - len(piece.lstrip())
-    right = len(piece.rstrip())
-    return (start + left, start + right) if left < right else None

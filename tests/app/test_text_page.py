@@ -34,10 +34,8 @@ def labels(page):
 def split_texts(monkeypatch):
     """The texts that are split into sentences and tokens, in order."""
     texts = []
-    split = tokenization.split_sentences
-    monkeypatch.setattr(
-        tokenization, "split_sentences", lambda text: texts.append(text) or split(text)
-    )
+    split = tokenization._sentences
+    monkeypatch.setattr(tokenization, "_sentences", lambda text: texts.append(text) or split(text))
     return texts
 
 

@@ -606,6 +606,17 @@ def test_an_error_names_the_option_that_helps(capsys, folder, name, content, opt
     assert err.endswith(f" ({hint}).\n")
 
 
+def test_no_limits_lift_the_limits_on_texts_and_dictionaries(capsys, folder):
+    write("a.txt", "He had fever.")
+    write("a.zip", zipped([("a.txt", b"He had fever. " * 100_000)]).data)
+    write("fever.zip", zipped([("Sign.txt", b"fever\n" * 300_000)]).data)
+    for files in (["a.zip", "--dictionary", "Sign.txt"], ["a.txt", "--dictionary", "fever.zip"]):
+        code, _, err = run(capsys, "label", *files, "--out", "out/labels.csv")
+        assert (code, err.endswith(" (--no-limits).\n")) == (2, True)
+        assert "unpacks to more than 100 times its size" in err
+        assert run(capsys, "label", *files, "--out", "out/labels.csv", "--no-limits")[0] == 0
+
+
 @pytest.mark.parametrize("count", ["0", "-1", "many"])
 def test_counts_must_be_whole_and_positive(capsys, count):
     with pytest.raises(SystemExit, match="2"):

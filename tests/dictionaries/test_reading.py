@@ -1,6 +1,7 @@
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 from engine.dictionaries.model import Phrase
 from engine.dictionaries.reading import read_dictionaries, read_dictionary
 from engine.files.sources import SourceFile
-from engine.settings import MATCH_PRESETS, ReadOptions
+from engine.settings import MATCH_PRESETS, Limits, ReadOptions
 from engine.text.model import InputError
+from tests.support.counting import watched_memory
 
 
 def source(name, text):
@@ -448,3 +450,41 @@ def test_any_text_is_read_or_refused_with_a_message(text, name):
     for phrase, entity_type in phrases:
         assert phrase and phrase == " ".join(phrase.split())
         assert entity_type and entity_type == " ".join(entity_type.split())
+
+
+# ---- limits ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Disease.txt", "gout\n" * 4),
+        ("a.csv", "term,label\ngout,Disease\nrash,Disease\nfever,Disease\n"),
+        ("a.jsonl", '{"term": "gout", "label": "Disease"}\n' * 4),
+        ("a.json", '{"Disease": ["gout", "rash", "fever", "gout"]}'),
+    ],
+)
+def test_phrases_are_limited_in_every_layout(name, text):
+    file = SourceFile(name, text.encode(), Limits(phrases=4))
+    assert read_dictionary(file).phrases
+    with pytest.raises(InputError) as caught:
+        read_dictionary(replace(file, limits=Limits(phrases=3)))
+    assert str(caught.value) == f"{name} holds more than 3 phrases. Split it into smaller files"
+    assert caught.value.fix == "no_limits"
+
+
+def test_a_list_that_is_too_long_is_refused_before_it_is_decoded():
+    file = SourceFile("Disease.txt", b"x\n" * 2_000_000, Limits(phrases=10))
+    with watched_memory() as memory, pytest.raises(InputError, match="more than 10 phrases"):
+        read_dictionary(file)
+    assert memory.peak < 2_000_000
+
+
+def test_dictionaries_that_are_read_together_count_together():
+    limits = Limits(phrases=3)
+    files = [SourceFile(f"{name}.txt", b"gout\nrash\n", limits) for name in ("A", "B")]
+    with pytest.raises(InputError, match=r"^B\.txt holds more than 3 phrases\."):
+        read_dictionaries(files)
+    both = archive("both.zip", {"A.txt": "gout\nrash\n", "B.txt": "gout\nrash\n"})
+    with pytest.raises(InputError, match=r"^both\.zip holds more than 3 phrases\."):
+        read_dictionaries([replace(both, limits=limits)])

@@ -1,13 +1,14 @@
 import io
+import random
 import zipfile
 from contextlib import suppress
 
 import pytest
 
-from engine.files.archives import packed_members, unzip
+from engine.files.archives import packed_members, unzip, unzip_to
 from engine.files.decoding import decode
 from engine.files.sources import SourceFile, is_zip, path_source
-from engine.settings import Limits
+from engine.settings import LIMITS, NO_LIMITS, Limits
 from engine.text.model import InputError
 from tests.support.archives import bomb, patched, zipped
 from tests.support.counting import count_calls, watched_memory
@@ -129,10 +130,57 @@ def test_unzip_reads_no_more_than_a_lying_header_claims():
 
 
 def test_unzip_counts_the_limit_over_all_members():
-    members = [(f"{n}.txt", b"x" * 600_000) for n in range(4)]
+    members = [(f"{n}.txt", random.Random(n).randbytes(600_000)) for n in range(4)]
     assert len(unzip(zipped(members), Limits(zip_unpacked_mb=3))) == 4
     with pytest.raises(InputError, match="unpacks to more than 2 MB"):
         unzip(zipped(members), Limits(zip_unpacked_mb=2))
+
+
+DENSE = zipped([("a.txt", b"ab cd. " * 300_000)])  # 2.1 MB in 3 KB
+
+
+def unpacked_on_disk(folder, limits):
+    (folder / "texts.zip").write_bytes(DENSE.data)
+    return packed_members(path_source(folder / "texts.zip", limits))
+
+
+def unpacked_to_folder(folder, limits):
+    (folder / "out").mkdir()
+    unzip_to(io.BytesIO(DENSE.data), folder / "out", name="texts.zip", limits=limits)
+
+
+UNPACKERS = [lambda _, limits: unzip(DENSE, limits), unpacked_on_disk, unpacked_to_folder]
+
+
+@pytest.mark.parametrize("unpack", UNPACKERS, ids=["memory", "disk", "folder"])
+def test_an_archive_of_hardly_anything_is_refused_before_it_is_unpacked(
+    tmp_path, monkeypatch, unpack
+):
+    def read(*_arguments):
+        raise AssertionError("it was unpacked")
+
+    with monkeypatch.context() as patches, pytest.raises(InputError) as caught:
+        patches.setattr(zipfile.ZipExtFile, "read", read)
+        unpack(tmp_path, LIMITS)
+    assert str(caught.value) == (
+        "texts.zip unpacks to more than 100 times its size. Give the files themselves"
+    )
+    assert caught.value.fix == "no_limits"
+
+
+@pytest.mark.parametrize("unpack", UNPACKERS, ids=["memory", "disk", "folder"])
+@pytest.mark.parametrize(
+    "limits",
+    [NO_LIMITS, Limits(zip_ratio=1_000), Limits(zip_small_mb=3)],
+    ids=["no", "ratio", "mb"],
+)
+def test_limits_of_its_own_let_such_an_archive_in(tmp_path, unpack, limits):
+    unpack(tmp_path, limits)
+
+
+def test_a_small_archive_may_shrink_as_much_as_it_can():
+    [file] = unzip(zipped([("a.txt", b"x\n" * 490_000)]))
+    assert file.size == 980_000
 
 
 @pytest.mark.parametrize("is_on_disk", [True, False], ids=["on disk", "in memory"])

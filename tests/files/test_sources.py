@@ -1,9 +1,10 @@
 import os
+from dataclasses import asdict
 
 import pytest
 
-from engine.files.sources import SourceFile, read_source
-from engine.settings import Limits
+from engine.files.sources import SourceFile, read_source, refuse_lines
+from engine.settings import LIMITS, NO_LIMITS, Limits
 from engine.text.model import InputError
 
 
@@ -29,6 +30,20 @@ def test_read_source_says_that_a_file_may_not_be_read(tmp_path):
     (tmp_path / "a.txt").touch(mode=0o000)
     with pytest.raises(InputError, match=r"a\.txt cannot be read: Permission denied$"):
         read_source(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_lines_are_counted_however_they_end(end):
+    refuse_lines(SourceFile("a.txt", (b"x" + end) * 3, Limits(lines=3)))
+    with pytest.raises(InputError) as caught:
+        refuse_lines(SourceFile("a.txt", (b"x" + end) * 4, Limits(lines=3)))
+    assert str(caught.value) == "a.txt holds more than 3 lines. Split it into smaller files"
+    assert caught.value.fix == "no_limits"
+
+
+def test_no_limits_lift_all_but_where_sentences_are_cut():
+    lifted = {name for name, most in asdict(NO_LIMITS).items() if most > 10**12}
+    assert lifted == asdict(LIMITS).keys() - {"sentence_tokens"}
 
 
 def test_read_source_refuses_a_file_over_the_limit(tmp_path):

@@ -274,7 +274,7 @@ def test_cut_sentences_are_noted() -> None:
 @given(corpora() | corpora(pretokenized=True))
 def test_prodigy_keeps_sentences_and_tokens(corpus: Corpus) -> None:
     read_back = round_trip(prodigy.FORMAT, corpus)
-    assert [d.sentences for d in read_back.documents] == [d.sentences for d in corpus.documents]
+    assert [d.layout for d in read_back.documents] == [d.layout for d in corpus.documents]
 
 
 def test_prodigy_writes_tokens_and_both_kinds_of_offsets() -> None:

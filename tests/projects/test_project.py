@@ -14,11 +14,12 @@ import pytest
 
 from engine.dictionaries.editing import mute
 from engine.dictionaries.model import Dictionary, Phrase, fingerprint
-from engine.files.sources import SourceFile
+from engine.files.sources import SourceFile, path_source
 from engine.formats.reading import read_corpus
 from engine.projects import texts as project_text
+from engine.projects.files import load_source
 from engine.projects.workspace import create_project, open_project
-from engine.settings import DEFAULT_MATCH_PRESET, Limits, MatchOptions, ReadOptions
+from engine.settings import DEFAULT_MATCH_PRESET, NO_LIMITS, Limits, MatchOptions, ReadOptions
 from engine.text.model import Entity, InputError
 from tests.support.waiting import LIMIT
 
@@ -127,6 +128,16 @@ def test_no_files_and_files_over_the_limit_are_refused(project):
         project.add_text([])
     with pytest.raises(InputError, match=r"notes\.txt is 0 MB; the limit is 0 MB per file"):
         project.add_text([replace(NOTES, limits=Limits(file_mb=0))])
+
+
+def test_limits_hold_for_a_file_on_disk_and_not_for_one_that_the_project_has(project, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_bytes(NOTES.data)
+    with pytest.raises(InputError, match=r"notes\.txt holds more than 2 tokens"):
+        project.add_text([path_source(path, Limits(tokens=2))])
+    project.add_text([path_source(path)])
+    [stored] = project.text_files()
+    assert load_source(project.folder, stored).limits == NO_LIMITS
 
 
 def test_the_same_file_is_not_added_twice(project):

@@ -1,3 +1,6 @@
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,7 +9,7 @@ from hypothesis import strategies as st
 from engine.text.model import (
     Document,
     Entity,
-    Sentence,
+    Layout,
     Span,
     classes_from_spans,
     entities_from_spans,
@@ -46,10 +49,44 @@ def test_span_and_entity_refuse_impossible_bounds(make, start, end):
 
 
 def test_sentence_offsets_count_from_the_document():
-    sentence = Sentence("d", 1, 10, "renal  failure", ("renal", "failure"), (0, 7))
+    layout = Layout.of([[(0, 2), (3, 9)], [(10, 15), (17, 24)]])
+    sentence = Document("d", "It helped renal  failure", layout).sentences[1]
+    assert (sentence.tokens, sentence.starts) == (("renal", "failure"), (0, 7))
+    assert (sentence.start, sentence.text, len(sentence)) == (10, "renal  failure", 2)
     assert sentence.offsets(Span(0, 1, "Disease")) == (10, 15)
     assert sentence.offsets(Span(1, 2, "Disease")) == (17, 24)
     assert sentence.offsets(Span(0, 2, "Disease")) == (10, sentence.end)
+
+
+@pytest.mark.parametrize("text", ["ab cd. ", "x\n\n", "The patient had a fever and a rash. "])
+def test_a_token_takes_few_bytes(text):
+    whole = text * (60_000 // len(text))
+    tracemalloc.start()
+    try:
+        document = make_document("d", whole)
+        kept, peak = tracemalloc.get_traced_memory()
+        assert len(document.tokens) == document.token_count
+        asked, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    counted = document.token_count
+    assert (kept / counted < 16, peak / counted < 40, asked / counted < 24) == (True, True, True)
+
+
+def test_a_document_of_one_word_takes_few_bytes():
+    tracemalloc.start()
+    try:
+        documents = [make_document("d", "x") for _ in range(1_000)]
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept / len(documents) < 400
+
+
+def test_a_renamed_document_shares_its_tokens():
+    renamed = replace(DOCUMENT, id="other")
+    assert renamed.layout is DOCUMENT.layout
+    assert {sentence.document_id for sentence in renamed.sentences} == {"other"}
 
 
 # ---- tags -----------------------------------------------------------------------------------
@@ -214,7 +251,7 @@ def test_spans_from_entities_drops_what_holds_only_white_space(place):
 
 
 def test_spans_from_entities_drops_everything_when_the_document_has_no_sentence():
-    fitted = fit((0, 1), document=Document("d", " \n", ()))
+    fitted = fit((0, 1), document=Document("d", " \n"))
     assert fitted.spans == ()
     assert fitted.notes == ["1 entities left out: inside a longer one, or on no token"]
 

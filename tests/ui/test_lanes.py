@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.scoring.pool import pool_entities
-from engine.text.model import Entity
+from engine.text.model import Document, Entity, Layout
 from engine.text.tokenization import make_document, make_tokenized_document
 from tests.support.corpora import corpora
 from ui.views.compare.lanes import (
@@ -119,8 +119,8 @@ def test_a_line_does_not_break_where_the_text_has_no_gap():
 
 
 def test_a_very_long_word_in_many_tokens_may_break():
-    sentence = make_tokenized_document("d", [("x",) * 100]).sentences[0]
-    tight = type(sentence)("d", 0, 0, "x" * 100, ("x",) * 100, tuple(range(100)))
+    layout = Layout.of([[(i, i + 1) for i in range(100)]])
+    tight = Document("d", "x" * 100, layout).sentences[0]
     assert block_html(Block(1, tight, [Lane("a", [])]), COLORS).count("\u2060") == 40
 
 
@@ -135,8 +135,8 @@ def test_everything_is_escaped():
 
 
 def test_line_breaks_in_the_text_become_spaces():
-    sentence = make_tokenized_document("d", [("renal", "failure")]).sentences[0]
-    broken = type(sentence)("d", 0, 0, "renal\n failure", ("renal", "failure"), (0, 7))
+    layout = Layout.of([[(0, 5), (7, 14)]])
+    broken = Document("d", "renal\n failure", layout).sentences[0]
     html = block_html(Block(1, broken, [Lane("a", [LaneMark(0, 14, "Disease")])]), COLORS)
     assert "<u>renal failure</u>" in html
 

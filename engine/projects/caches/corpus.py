@@ -5,13 +5,12 @@ Nothing in it is unpickled.
 """
 
 import json
-import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from functools import cache
-from itertools import accumulate
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from engine.files import written_whole
 from engine.projects.caches.code_version import code_version, sources_of
 from engine.settings import LIMITS
 from engine.system import without_collection
-from engine.text import Corpus, Document, Entity, FileReport, InputError, Sentence
+from engine.text import Corpus, Document, Entity, FileReport, InputError, Layout
 
 _LIBRARIES = ("regex", "sentencex")
 _DAMAGE = (
@@ -81,24 +80,24 @@ def _stored(path: Path) -> Iterator[Any]:
 
 def _to_arrays(corpora: Sequence[Corpus]) -> _Arrays:
     documents = [document for corpus in corpora for document in corpus.documents]
-    sentences = [sentence for document in documents for sentence in document.sentences]
-    numbers: dict[str, int] = {}
-    tokens = [numbers.setdefault(token, len(numbers)) for s in sentences for token in s.tokens]
     # JSON can contain lone surrogates, and so can a text that was read from it.
     text = "".join(document.text for document in documents).encode("utf-8", "surrogatepass")
+    rows = [
+        (len(d.text), len(d.sentences), d.token_count, d.tokens_given, d.cut_sentences)
+        for d in documents
+    ]
     return {
         "about": _packed([_about(corpus) for corpus in corpora]),
         "ids": _packed([[document.id for document in corpus.documents] for corpus in corpora]),
-        "vocabulary": _packed(list(numbers)),
         "text": np.frombuffer(text, np.uint8),
-        "documents": _table(
-            4,
-            [(len(d.text), len(d.sentences), d.tokens_given, d.cut_sentences) for d in documents],
-        ),
-        "sentences": _table(3, [(s.start, len(s.text), len(s.tokens)) for s in sentences]),
-        "tokens": np.array(tokens, np.int32),
-        "starts": np.array([start for s in sentences for start in s.starts], np.int32),
+        "documents": np.array(rows, np.int64).reshape(len(rows), 5),
+        "sentences": _joined(document.layout.sentences for document in documents),
+        "tokens": _joined(document.layout.tokens for document in documents),
     }
+
+
+def _joined(parts: "Iterable[array[int]]") -> npt.NDArray[np.int32]:
+    return np.frombuffer(b"".join(part.tobytes() for part in parts), np.int32)
 
 
 def _from_arrays(arrays: _Arrays) -> list[Corpus]:
@@ -114,34 +113,22 @@ def _from_arrays(arrays: _Arrays) -> list[Corpus]:
 
 def _documents(arrays: _Arrays, ids: Sequence[str]) -> Iterator[Document]:
     text = arrays["text"].tobytes().decode("utf-8", "surrogatepass")
-    sentences = _sentences(arrays)
-    at = 0
-    for id, (length, count, tokens_given, cut) in zip(
-        ids, arrays["documents"].tolist(), strict=True
-    ):
-        body = text[at : at + length]
-        own = tuple(
-            Sentence(id, index, start, body[start : start + size], tokens, starts)
-            for index, (start, size, tokens, starts) in zip(range(count), sentences, strict=False)
-        )
-        if len(body) != length or len(own) != count:
-            raise ValueError("fewer sentences than the documents have")
-        yield Document(id, body, own, bool(tokens_given), cut)
-        at += length
-
-
-def _sentences(arrays: _Arrays) -> Iterator[tuple[int, int, tuple[str, ...], tuple[int, ...]]]:
-    # Interned, as the tokenizer does: one copy of each distinct token.
-    vocabulary = [sys.intern(token) for token in _unpacked(arrays["vocabulary"])]
-    tokens = [vocabulary[number] for number in arrays["tokens"].tolist()]
-    starts = arrays["starts"].tolist()
-    rows = arrays["sentences"].tolist()
-    ends = accumulate(count for _, _, count in rows)
-    if len(tokens) != len(starts) or sum(count for _, _, count in rows) != len(tokens):
+    sentences, tokens = (array("i", arrays[name].tobytes()) for name in ("sentences", "tokens"))
+    rows = arrays["documents"].tolist()
+    lengths = [sum(row[column] for row in rows) for column in range(3)]
+    if lengths != [len(text), len(sentences) - len(rows), len(tokens) // 2]:
         raise ValueError("the arrays do not fit together")
-    for (start, size, count), end in zip(rows, ends, strict=True):
-        here = slice(end - count, end)
-        yield start, size, tuple(tokens[here]), tuple(starts[here])
+    at = sentence = token = 0
+    for id, (length, sentence_count, token_count, tokens_given, cut) in zip(ids, rows, strict=True):
+        body = text[at : at + length]
+        layout = Layout(
+            tokens[2 * token : 2 * (token + token_count)],
+            sentences[sentence : sentence + sentence_count + 1],
+        )
+        if (layout.sentences[0], layout.sentences[-1]) != (0, token_count):
+            raise ValueError("the sentences hold other tokens than the document")
+        yield Document(id, body, layout, bool(tokens_given), cut)
+        at, token, sentence = at + length, token + token_count, sentence + sentence_count + 1
 
 
 def _about(corpus: Corpus) -> dict[str, Any]:
@@ -159,10 +146,6 @@ def _from_about(about: dict[str, Any], documents: tuple[Document, ...]) -> Corpu
         {id: tuple(Entity(*row) for row in rows) for id, rows in about["entities"].items()},
         tuple(FileReport(**{**file, "notes": tuple(file["notes"])}) for file in about["files"]),
     )
-
-
-def _table(columns: int, rows: list[tuple[int, ...]]) -> npt.NDArray[np.int64]:
-    return np.array(rows, np.int64).reshape(len(rows), columns)
 
 
 def _packed(value: object) -> npt.NDArray[np.uint8]:

@@ -69,9 +69,10 @@ def test_any_changed_byte_gives_none_or_the_same(tmp_path):
     ("name", "value"),
     [
         ("sentences", np.zeros((1, 3), np.int64)),
-        ("documents", np.array([[10**6, 1, 0, 0], [0, 0, 0, 0]])),
+        ("sentences", np.array([0, 6, 3, 0], np.int32)),
+        ("documents", np.array([[10**6, 2, 6, 0, 0], [0, 0, 0, 0, 0]])),
         ("tokens", np.array([99], np.int32)),
-        ("starts", np.zeros(0, np.int32)),
+        ("sentences", np.zeros(0, np.int32)),
         ("ids", np.frombuffer(b"[]", np.uint8)),
         ("text", np.frombuffer(b"\xff", np.uint8)),
     ],

@@ -125,10 +125,8 @@ def report(project: Project, choice: ExportChoice, job: Job | None) -> bytes:
 
 def _figures(project: Project) -> list[Figure]:
     texts = corpus.read_corpus(project)
-    sentences, tokens = 0, 0
-    for sentence in texts.sentences:
-        sentences += 1
-        tokens += len(sentence.tokens)
+    sentences = sum(len(document.sentences) for document in texts.documents)
+    tokens = sum(document.token_count for document in texts.documents)
     figures = [Figure("Documents", f"{len(texts.documents):,}", f"{sentences:,} sentences")]
     if not project.dictionary_version():
         return [*figures, Figure("Tokens", f"{tokens:,}")]

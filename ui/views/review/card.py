@@ -67,10 +67,7 @@ def covered(passage: Passage, item: Item) -> tuple[int, int]:
 
 
 def _places(sentence: Sentence) -> list[tuple[int, int]]:
-    return [
-        (sentence.start + start, sentence.start + start + len(token))
-        for token, start in zip(sentence.tokens, sentence.starts, strict=True)
-    ]
+    return list(zip(*sentence.token_bounds(), strict=True))
 
 
 def card(document: Document, passage: Passage, mark: Mark, colors: Mapping[str, str]) -> str:
