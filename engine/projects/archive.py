@@ -15,9 +15,10 @@ from engine.files import unzip_to, write_error, written_whole
 from engine.projects import store as store
 from engine.projects import versions as versions
 from engine.projects.connection import DATABASE
-from engine.projects.files import CACHE, GOLD, TEXT, records
+from engine.projects.files import CACHE, GOLD, RUNS, TEXT, records
 from engine.projects.job_states import release_jobs
 from engine.review import KINDS, decisions_in_force
+from engine.run_folder import mark_imported
 from engine.settings import LIMITS
 from engine.text import InputError
 
@@ -62,6 +63,7 @@ def unpack(source: str | Path | bytes, folder: Path) -> None:
     shutil.rmtree(folder / CACHE, ignore_errors=True)
     (folder / f"{DATABASE}-shm").unlink(missing_ok=True)
     _check(folder, name)
+    _mark_jobs(folder)
 
 
 def copy_project(folder: Path, target: Path) -> None:
@@ -97,6 +99,18 @@ def _check(folder: Path, name: str) -> None:
             f'{name} lacks "{missing[0].path}", the file {missing[0].name}. '
             "Download the project again"
         )
+
+
+def _mark_jobs(folder: Path) -> None:
+    """Note which jobs were imported, so that the user is asked before they use other files."""
+    with store.reading(folder) as db:
+        ids = {str(id) for [id] in db.execute("SELECT id FROM jobs")}
+    try:
+        # A job without a folder is marked too: it could be resumed. So is a folder without a job.
+        for id in ids | {path.name for path in (folder / RUNS).glob("*") if path.is_dir()}:
+            mark_imported(folder / RUNS / id)
+    except OSError as error:
+        raise write_error(folder, error) from error
 
 
 def _read_rows(db: sqlite3.Connection) -> None:

@@ -35,6 +35,7 @@ from engine.text import Corpus, InputError
 
 TEXT, GOLD = "text", "gold"  # roles of files, and the names of their folders
 CACHE = "cache"
+RUNS = "runs"  # one folder per job
 # Files given at the command line may be larger than an upload, and archives unpack to as much.
 IMPORT_LIMITS = replace(
     LIMITS,

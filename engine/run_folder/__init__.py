@@ -1,6 +1,7 @@
 """The folder of a trained run, without torch.
 
 card         the names of its files, its checkpoints, and its card (run.json)
+origin       whether the run was imported, and what it may use on this machine
 predictions  what the run predicts, as a Parquet file
 """
 
@@ -28,6 +29,15 @@ from engine.run_folder.card import (
     write_card,
     write_json,
 )
+from engine.run_folder.origin import (
+    allow,
+    is_allowed,
+    mark_imported,
+    names_elsewhere,
+    refuse_unasked,
+    to_ask,
+    to_ask_of_run,
+)
 from engine.run_folder.predictions import read_entities, read_marks, write_predictions
 
 __all__ = [
@@ -37,6 +47,7 @@ __all__ = [
     "LEXICON",
     "PREDICTIONS",
     "Card",
+    "allow",
     "checkpoint_path",
     "checkpoints",
     "confidence_beside",
@@ -45,14 +56,20 @@ __all__ = [
     "damaged",
     "delete_checkpoints",
     "has_card",
+    "is_allowed",
     "is_checkpoint",
+    "mark_imported",
+    "names_elsewhere",
     "read_card",
     "read_entities",
     "read_marks",
+    "refuse_unasked",
     "remove_card",
     "run_name",
     "tagger_checkpoint",
     "tagger_path",
+    "to_ask",
+    "to_ask_of_run",
     "write_card",
     "write_json",
     "write_predictions",

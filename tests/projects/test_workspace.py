@@ -80,7 +80,9 @@ def contents(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name != "project.db" and path.parent.name != "cache"
+        if path.is_file()
+        and path.name not in ("project.db", "imported.json")
+        and path.parent.name != "cache"
     }
 
 
