@@ -8,7 +8,7 @@ versions                       every version of the dictionaries
 labels, caches                 distant labels and read text, kept beside the project
 likely                         likely entities, found before any training
 job_states                     the states of jobs
-archive                        a project as a zip
+archive, schema                a project as a zip, and what its rows may hold
 """
 
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile

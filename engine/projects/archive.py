@@ -15,10 +15,11 @@ from engine.files import unzip_to, write_error, written_whole
 from engine.projects import store as store
 from engine.projects import versions as versions
 from engine.projects.connection import DATABASE
-from engine.projects.files import CACHE, GOLD, RUNS, TEXT, records
+from engine.projects.files import CACHE, DICTIONARIES, GOLD, RUNS, TEXT, records
 from engine.projects.job_states import release_jobs
+from engine.projects.schema import check_rows
 from engine.review import KINDS, decisions_in_force
-from engine.run_folder import mark_imported
+from engine.run_folder import check_runs, mark_imported
 from engine.settings import LIMITS
 from engine.text import InputError
 
@@ -62,7 +63,11 @@ def unpack(source: str | Path | bytes, folder: Path) -> None:
     # Caches are made again: a stranger's might show another text than the originals.
     shutil.rmtree(folder / CACHE, ignore_errors=True)
     (folder / f"{DATABASE}-shm").unlink(missing_ok=True)
+    _check_folders(folder, name)
+    store.check_store(folder)
+    check_rows(folder, name)
     _check(folder, name)
+    _check_runs(folder, name)
     _mark_jobs(folder)
 
 
@@ -88,17 +93,41 @@ def _check(folder: Path, name: str) -> None:
             missing = [file for file in files if not (folder / file.path).is_file()]
             _read_rows(db)
             release_jobs(db)
-            version = versions.latest(db).version
-        versions.load(folder, version)
+            saved = versions.history(db)
+        for version in saved:
+            versions.load(folder, version.version)
     except InputError:
         raise
-    except (ValueError, TypeError, sqlite3.Error) as error:  # rows that we never write
+    except (ValueError, TypeError, AttributeError, RecursionError, sqlite3.Error) as error:
         raise InputError(f"{name}: {DATABASE} holds what no project holds ({error})") from error
     if missing:
         raise InputError(
             f'{name} lacks "{missing[0].path}", the file {missing[0].name}. '
             "Download the project again"
         )
+
+
+def _check_folders(folder: Path, name: str) -> None:
+    """Raise InputError if a file stands where a project has a folder."""
+    for inside in (TEXT, GOLD, RUNS, DICTIONARIES):
+        if (folder / inside).is_file():
+            raise InputError(
+                f'{name}: "{inside}" is a file, but a project has a folder of this name. '
+                "Download the project again"
+            )
+
+
+def _check_runs(folder: Path, name: str) -> None:
+    """Raise InputError if a file of a run or a prediction is not as we write it."""
+    for job in sorted((folder / RUNS).glob("*")):
+        try:
+            check_runs(job)
+        except InputError as error:
+            reason = str(error).replace(f"{folder}/", "").partition(". ")[0]
+            raise InputError(
+                f"{name}: {reason}. Download the project again, or take {RUNS}/{job.name} out of "
+                "the zip"
+            ) from error
 
 
 def _mark_jobs(folder: Path) -> None:

@@ -35,6 +35,7 @@ from engine.text import Corpus, InputError
 
 TEXT, GOLD = "text", "gold"  # roles of files, and the names of their folders
 CACHE = "cache"
+DICTIONARIES = "dictionaries"
 RUNS = "runs"  # one folder per job
 # Files given at the command line may be larger than an upload, and archives unpack to as much.
 IMPORT_LIMITS = replace(
@@ -202,6 +203,11 @@ def sweep(folder: Path, kept: set[Path]) -> None:
                     path.unlink()
 
 
+def is_file_id(value: object) -> bool:
+    """Return whether this can be the id of a stored file, which becomes part of a path."""
+    return isinstance(value, str) and bool(_ID.fullmatch(value))
+
+
 # ---- rows -----------------------------------------------------------------------------------
 
 
@@ -250,7 +256,7 @@ def content_key(files: Iterable[StoredFile]) -> str:
 
 def _from_row(row: sqlite3.Row) -> StoredFile:
     # The database may come from somebody else's zip, and these become a path.
-    if not _ID.fullmatch(str(row["id"])) or row["role"] not in (TEXT, GOLD):
+    if not is_file_id(row["id"]) or row["role"] not in (TEXT, GOLD):
         raise InputError(f'the project names a file "{row["role"]}/{row["id"]}" that cannot be')
     return StoredFile(
         row["id"], row["name"], row["bytes"], moment(row["added_at"]), _options(row["options"]),

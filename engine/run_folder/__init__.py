@@ -1,6 +1,7 @@
 """The folder of a trained run, without torch.
 
 card         the names of its files, its checkpoints, and its card (run.json)
+checking     whether the files of a run are as we write them
 origin       whether the run was imported, and what it may use on this machine
 predictions  what the run predicts, as a Parquet file
 """
@@ -29,6 +30,7 @@ from engine.run_folder.card import (
     write_card,
     write_json,
 )
+from engine.run_folder.checking import check_runs, read_confidence, read_lexicon_record
 from engine.run_folder.origin import (
     allow,
     is_allowed,
@@ -48,6 +50,7 @@ __all__ = [
     "PREDICTIONS",
     "Card",
     "allow",
+    "check_runs",
     "checkpoint_path",
     "checkpoints",
     "confidence_beside",
@@ -61,7 +64,9 @@ __all__ = [
     "mark_imported",
     "names_elsewhere",
     "read_card",
+    "read_confidence",
     "read_entities",
+    "read_lexicon_record",
     "read_marks",
     "refuse_unasked",
     "remove_card",

@@ -1,7 +1,6 @@
 """Save a trained run as a folder that can be moved, and load it again to predict."""
 
 import hashlib
-import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -47,6 +46,8 @@ from engine.run_folder import (
     has_card,
     is_allowed,
     read_card,
+    read_confidence,
+    read_lexicon_record,
     refuse_unasked,
     remove_card,
     tagger_path,
@@ -154,15 +155,23 @@ def load_run(folder: Path, *, is_trusted: bool = False) -> Run:
         lambda: _open_encoder(folder, settings, is_trusted=is_trusted),
     )
     # A sentence of one token is enough to learn the sizes of the inputs.
-    inputs = make_inputs(
-        TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon), settings, device, pretrained
-    )
+    data = TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon)
     outputs = METHODS[settings.method].outputs(len(types))
     taggers = []
-    for i in range(card.taggers):
-        tagger = make_tagger(inputs, outputs, settings, settings.seed, device)
-        _load_weights(tagger, tagger_path(folder, i))
-        taggers.append(tagger.eval())
+    try:
+        inputs = make_inputs(data, settings, device, pretrained)
+        for i in range(card.taggers):
+            tagger = make_tagger(inputs, outputs, settings, settings.seed, device)
+            _load_weights(tagger, tagger_path(folder, i))
+            taggers.append(tagger.eval())
+    except InputError:
+        raise
+    # Sizes that no network can have, from a card that someone changed.
+    except (RuntimeError, ValueError, TypeError, MemoryError, OverflowError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:120]
+        raise InputError(
+            f"the run in {folder} cannot be loaded ({reason}). Copy it again, or train again"
+        ) from error
     return Run(
         settings,
         types,
@@ -266,14 +275,11 @@ def _confidence_from(folder: Path, card: Card) -> Confidence | None:
     if not path.exists():
         return None
     histories = tuple(_epochs(folder, history) for history in card.confidence_histories)
-    try:
-        return Confidence(np.load(path, allow_pickle=False), histories)
-    except (OSError, ValueError, EOFError):
-        raise damaged(path) from None
+    return Confidence(read_confidence(path), histories)
 
 
 def _read_lexicon(path: Path) -> Lexicon | None:
     try:
-        return lexicon_from(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
+        return lexicon_from(read_lexicon_record(path))
+    except (ValueError, KeyError, TypeError):
         raise damaged(path) from None
