@@ -11,6 +11,7 @@ job_states                     the states of jobs
 archive, schema                a project as a zip, and what its rows may hold
 """
 
+from engine.projects.connection import parsed, wrong_value
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
 from engine.projects.job_states import ACTIVE
 from engine.projects.labels import EarlierLabels, labels_of
@@ -63,6 +64,7 @@ __all__ = [
     "likely_file_key",
     "list_projects",
     "open_project",
+    "parsed",
     "read_units",
     "reading",
     "reset_sample",
@@ -70,4 +72,5 @@ __all__ = [
     "touch",
     "write_project_zip",
     "writing",
+    "wrong_value",
 ]

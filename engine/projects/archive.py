@@ -64,7 +64,14 @@ def unpack(source: str | Path | bytes, folder: Path) -> None:
     shutil.rmtree(folder / CACHE, ignore_errors=True)
     (folder / f"{DATABASE}-shm").unlink(missing_ok=True)
     _check_folders(folder, name)
-    store.check_store(folder)
+    try:
+        store.check_store(folder)
+    except InputError as error:
+        if not str(error).startswith(f"{folder.name}/"):
+            raise
+        raise InputError(
+            f"{name}: {DATABASE} is damaged or no project of Glossa. Download the project again"
+        ) from error
     check_rows(folder, name)
     _check(folder, name)
     _check_runs(folder, name)

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from engine.files import (
     GivenFile,
@@ -28,6 +29,7 @@ from engine.files import (
     write_error,
     written_whole,
 )
+from engine.projects.connection import parsed, wrong_value
 from engine.projects.store import set_fact, touch
 from engine.settings import LIMITS, ReadOptions
 from engine.system import moment, now
@@ -261,8 +263,16 @@ def _from_row(row: sqlite3.Row) -> StoredFile:
     return StoredFile(
         row["id"], row["name"], row["bytes"], moment(row["added_at"]), _options(row["options"]),
         row["documents"], row["sentences"], row["tokens"], row["role"], row["unit"],
-        row["sha256"], tuple(sorted(json.loads(row["renamed"]).items())),
+        row["sha256"], tuple(sorted(_object(row["renamed"]).items())),
     )  # fmt: skip
+
+
+def _object(stored: str) -> dict[str, Any]:
+    what = "how a file is read"
+    value = parsed(stored, what)
+    if not isinstance(value, dict):
+        raise wrong_value(what)
+    return value
 
 
 # Cached: thousands of files share the same few options.
@@ -273,4 +283,8 @@ def _options_json(options: ReadOptions) -> str:
 
 @lru_cache(maxsize=64)
 def _options(stored: str) -> ReadOptions:
-    return ReadOptions(**{k: v for k, v in json.loads(stored).items() if k in _OPTIONS})
+    values = {name: value for name, value in _object(stored).items() if name in _OPTIONS}
+    try:
+        return ReadOptions(**values)
+    except ValueError as error:
+        raise wrong_value(f"how a file is read ({error})") from None

@@ -14,10 +14,11 @@ from safetensors.torch import load_file, save_file
 
 from engine.dictionaries.model import Dictionary, Phrase, fingerprint
 from engine.experiment import probabilities, run
+from engine.network.encoders import MINILM
 from engine.network.features import Lexicon
 from engine.network.vectors import vectors_fingerprint
 from engine.run_folder.card import read_card
-from engine.run_folder.origin import allow, mark_imported
+from engine.run_folder.origin import allow, mark_imported, names_elsewhere
 from engine.runs import saved as saved_runs
 from engine.runs.saved import data_fingerprint, is_finished_run, load_run, save_run, write_scores
 from engine.settings import MatchOptions
@@ -524,3 +525,7 @@ def load_run_or_not(folder, **options):
     """Load a run whose word vectors were replaced by a list of names."""
     with pytest.raises((InputError, AttributeError)):
         load_run(folder, **options)
+
+
+def test_the_encoder_that_ships_with_glossa_is_no_question():
+    assert names_elsewhere(replace(SMALL, encoder="transformer", encoder_name=MINILM)) == ()
