@@ -64,7 +64,7 @@ def read_confidence(path: Path) -> npt.NDArray[np.floating[Any]]:
 def read_lexicon_record(path: Path) -> dict[str, Any] | None:
     """Return what a run keeps of its dictionaries; InputError unless it is as we write it."""
     try:
-        record = json.loads(path.read_bytes())
+        record: dict[str, Any] | None = json.loads(path.read_bytes())
         if record is None or _is_lexicon(record):
             return record
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
