@@ -139,11 +139,15 @@ def train(
     return trained
 
 
-def load_run(folder: str | Path) -> "Run":
-    """Return a tagger that `train` or the app has saved."""
+def load_run(folder: str | Path, *, trust: bool = False) -> "Run":
+    """Return a tagger that `train` or the app has saved.
+
+    A run that came with an imported project uses word vectors and encoders outside its folder only
+    with `trust`.
+    """
     from engine import runs
 
-    return runs.load_run(Path(folder))
+    return runs.load_run(Path(folder), is_trusted=trust)
 
 
 def predict(tagger: "Run", corpus: Corpus) -> Corpus:

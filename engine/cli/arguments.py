@@ -109,6 +109,16 @@ def add_learning(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", metavar="JOB", help="with --project: continue a job that was stopped"
     )
+    add_trust(parser)
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Add the permission for an imported run to use what is no part of it."""
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="let an imported run use word vectors and encoders outside its folder",
+    )
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:

@@ -22,6 +22,7 @@ from engine.cli.arguments import (
     add_labeling,
     add_learning,
     add_reading,
+    add_trust,
     add_writing,
     count,
 )
@@ -271,6 +272,7 @@ def _add_predict(parsers: "Subparsers") -> None:
     parser.add_argument(
         "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"
     )
+    add_trust(parser)
     add_reading(parser)
     add_writing(parser)
     parser.set_defaults(run=_predict)

@@ -30,7 +30,7 @@ def predict_command(options: argparse.Namespace) -> None:
     """Find entities in texts with a trained run and write them, without holding either whole."""
     writable_format(options.out, options.format)
     folder = Path(options.run_folder)
-    trained = load_run(folder)
+    trained = load_run(folder, is_trusted=options.trust)
     stream = _open_texts(options)
     told = stream.notes
     cut = CutTokens(trained)

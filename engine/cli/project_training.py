@@ -86,7 +86,10 @@ def curve_request(options: argparse.Namespace) -> CurveRequest:
 
 def _job(project: Project, options: argparse.Namespace, request: jobs.Request) -> jobs.Job:
     if options.resume:
-        return jobs.requeue(project, jobs.get_job(project, options.resume))
+        job = jobs.get_job(project, options.resume)
+        if options.trust:
+            jobs.allow_names(project, job)
+        return jobs.requeue(project, job)
     return jobs.create(project, request)
 
 

@@ -6,6 +6,7 @@ Start, watch, stop and resume them. Free of torch, but for the worker.
     plan       the time and the room on the disk that it needs
     lifecycle  start, cancel, resume, delete
     process    its process, apart from ours
+    origin     what an imported job may use outside its project
     rows       its row in the database
     watch      jobs that died or do not stop
     worker     what its process runs
@@ -26,6 +27,7 @@ from engine.jobs.lifecycle import (
     start,
     training_job,
 )
+from engine.jobs.origin import allow_names, allow_names_of_run, names_of_run, names_to_ask
 from engine.jobs.plan import (
     Speed,
     estimate,
@@ -91,6 +93,8 @@ __all__ = [
     "Superseded",
     "TrainRequest",
     "active_job",
+    "allow_names",
+    "allow_names_of_run",
     "cancel",
     "command_of",
     "confidence_histogram",
@@ -113,6 +117,8 @@ __all__ = [
     "machine_name",
     "makespan",
     "measured_speeds",
+    "names_of_run",
+    "names_to_ask",
     "network_key",
     "open_report",
     "predicted_corpus",

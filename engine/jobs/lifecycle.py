@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.files import write_error, written_whole
+from engine.jobs.origin import names_of_run, refuse_unasked_job
 from engine.jobs.plan import check_room
 from engine.jobs.process import end_group, start_process
 from engine.jobs.requests import (
@@ -50,7 +51,7 @@ from engine.jobs.rows import (
 )
 from engine.jobs.watch import settle
 from engine.projects import ACTIVE, Project, reading, touch, writing
-from engine.run_folder import has_card
+from engine.run_folder import has_card, refuse_unasked
 from engine.system import is_left_behind, now
 from engine.text import InputError
 
@@ -137,6 +138,7 @@ def requeue(project: Project, job: Job) -> Job:
     """Store an ended job as queued again, for a process that continues it."""
     if not job.can_resume:
         raise InputError(f"job {job.id} is {job.state}; there is nothing to resume")
+    refuse_unasked_job(project, job)
     if job.kind != "predict" and job.text_key != project.text_key():
         raise InputError(
             "the text was changed since this job began, so it cannot go on. Start a new one"
@@ -185,6 +187,7 @@ def _check_project(project: Project, request: Request) -> None:
             raise InputError("there is no text to find entities in. Add some")
         if not has_card(run_folder(run, request.method)):
             raise InputError(f"run {request.run} has no trained {request.method}. Choose another")
+        refuse_unasked(names_of_run(run, request.method))
         return
     if not project.text_key():
         raise InputError("this project has no text yet. Add some first")

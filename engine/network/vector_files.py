@@ -143,14 +143,14 @@ def _check_sizes(name: str, sizes: tuple[int, int]) -> None:
     words, dimension = sizes
     if not words or not 0 < dimension <= _MOST_DIMENSIONS:
         raise InputError(
-            f"{name} line 1: a file of {words:,} words with {dimension:,} dimensions holds "
-            "no vectors; get the file again"
+            f"{name} line 1 promises no words, or vectors without 1 to {_MOST_DIMENSIONS:,} "
+            "dimensions; get the file again"
         )
 
 
-def _ends_early(name: str, count: int, promised: int) -> InputError:
+def _ends_early(name: str, count: int) -> InputError:
     return InputError(
-        f"{name} ends after {count:,} words, but its line 1 says {promised:,}; "
+        f"{name} ends after {count:,} words, but its line 1 promises more; "
         "get the file again, or correct that line"
     )
 
@@ -187,7 +187,7 @@ def _parsed(
         yield _Row(number, offset, *_word_and_numbers(line, dimension, name, number))
         count += 1
     if count < promised:
-        raise _ends_early(name, count, promised)
+        raise _ends_early(name, count)
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, int, bytes]]:
@@ -239,9 +239,9 @@ def _numbers(text: bytes, dimension: int, place: str) -> NDArray[np.float32]:
         with np.errstate(over="ignore"):  # beyond float32 becomes infinite, and is refused below
             vector = np.array([float(field) for field in fields], dtype=np.float32)
     except ValueError:
-        wrong = next(field for field in fields if not _is_number(field))
-        shown = wrong[:40].decode("utf-8", "replace")
-        raise InputError(f'{place}: "{shown}" is not a number; get the file again') from None
+        # Never with the text itself: a crafted run may name a file that is nobody's business.
+        wrong = next(i for i, field in enumerate(fields, start=2) if not _is_number(field))
+        raise InputError(f"{place}: field {wrong:,} is not a number; get the file again") from None
     return _checked(vector, place)
 
 
@@ -271,7 +271,7 @@ def _records(stream: IO[bytes], name: str, sizes: tuple[int, int], offset: int) 
                 raise InputError(f"{name} word {index + 1:,} has no end; get the file again")
             chunk = stream.read(_CHUNK)
             if not chunk:
-                raise _ends_early(name, index, count)
+                raise _ends_early(name, index)
             offset += position
             buffer, position = buffer[position:] + chunk, 0
             space = buffer.find(b" ")

@@ -9,10 +9,11 @@ versions                       every version of the dictionaries
 labels, caches                 distant labels and read text, kept beside the project
 likely                         likely entities, found before any training
 job_states                     the states of jobs
-archive                        a project as a zip
+archive, schema                a project as a zip, and what its rows may hold
 leftovers                      what killed processes left half written
 """
 
+from engine.projects.connection import parsed, wrong_value
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
 from engine.projects.job_states import ACTIVE
 from engine.projects.labels import EarlierLabels, labels_of
@@ -76,6 +77,7 @@ __all__ = [
     "likely_file_key",
     "list_projects",
     "open_project",
+    "parsed",
     "read_units",
     "reading",
     "reset_sample",
@@ -87,5 +89,6 @@ __all__ = [
     "unshare_project",
     "write_project_zip",
     "writing",
+    "wrong_value",
     "zipped_project",
 ]

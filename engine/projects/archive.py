@@ -15,10 +15,12 @@ from engine.files import unzip_to, write_error, written_whole
 from engine.projects import store as store
 from engine.projects import versions as versions
 from engine.projects.connection import DATABASE
-from engine.projects.files import CACHE, GOLD, TEXT, records
+from engine.projects.files import CACHE, DICTIONARIES, GOLD, RUNS, TEXT, records
 from engine.projects.job_states import release_jobs
 from engine.projects.leftovers import WORKING, sweep_beside
+from engine.projects.schema import check_rows
 from engine.review import KINDS, decisions_in_force
+from engine.run_folder import check_runs, mark_imported
 from engine.settings import LIMITS
 from engine.system import process_mark
 from engine.text import InputError
@@ -72,7 +74,19 @@ def unpack(source: str | Path | bytes, folder: Path) -> None:
     # Caches are made again: a stranger's might show another text than the originals.
     shutil.rmtree(folder / CACHE, ignore_errors=True)
     (folder / f"{DATABASE}-shm").unlink(missing_ok=True)
+    _check_folders(folder, name)
+    try:
+        store.check_store(folder)
+    except InputError as error:
+        if not str(error).startswith(f"{folder.name}/"):
+            raise
+        raise InputError(
+            f"{name}: {DATABASE} is damaged or no project of Glossa. Download the project again"
+        ) from error
+    check_rows(folder, name)
     _check(folder, name)
+    _check_runs(folder, name)
+    _mark_jobs(folder)
 
 
 def copy_project(folder: Path, target: Path) -> None:
@@ -97,17 +111,53 @@ def _check(folder: Path, name: str) -> None:
             missing = [file for file in files if not (folder / file.path).is_file()]
             _read_rows(db)
             release_jobs(db)
-            version = versions.latest(db).version
-        versions.load(folder, version)
+            saved = versions.history(db)
+        for version in saved:
+            versions.load(folder, version.version)
     except InputError:
         raise
-    except (ValueError, TypeError, sqlite3.Error) as error:  # rows that we never write
+    except (ValueError, TypeError, AttributeError, RecursionError, sqlite3.Error) as error:
         raise InputError(f"{name}: {DATABASE} holds what no project holds ({error})") from error
     if missing:
         raise InputError(
             f'{name} lacks "{missing[0].path}", the file {missing[0].name}. '
             "Download the project again"
         )
+
+
+def _check_folders(folder: Path, name: str) -> None:
+    """Raise InputError if a file stands where a project has a folder."""
+    for inside in (TEXT, GOLD, RUNS, DICTIONARIES):
+        if (folder / inside).is_file():
+            raise InputError(
+                f'{name}: "{inside}" is a file, but a project has a folder of this name. '
+                "Download the project again"
+            )
+
+
+def _check_runs(folder: Path, name: str) -> None:
+    """Raise InputError if a file of a run or a prediction is not as we write it."""
+    for job in sorted((folder / RUNS).glob("*")):
+        try:
+            check_runs(job)
+        except InputError as error:
+            reason = str(error).replace(f"{folder}/", "").partition(". ")[0]
+            raise InputError(
+                f"{name}: {reason}. Download the project again, or take {RUNS}/{job.name} out of "
+                "the zip"
+            ) from error
+
+
+def _mark_jobs(folder: Path) -> None:
+    """Note which jobs were imported, so that the user is asked before they use other files."""
+    with store.reading(folder) as db:
+        ids = {str(id) for [id] in db.execute("SELECT id FROM jobs")}
+    try:
+        # A job without a folder is marked too: it could be resumed. So is a folder without a job.
+        for id in ids | {path.name for path in (folder / RUNS).glob("*") if path.is_dir()}:
+            mark_imported(folder / RUNS / id)
+    except OSError as error:
+        raise write_error(folder, error) from error
 
 
 def _read_rows(db: sqlite3.Connection) -> None:

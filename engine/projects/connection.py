@@ -1,14 +1,17 @@
 """Connect to a project's SQLite file, and explain each fault in one sentence."""
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from engine.text import InputError
 
 DATABASE = "project.db"
+_ODD = ("Could not decode to UTF-8", "no such table", "no such column")
 _BUSY_SECONDS = 15.0  # a writer waits this long for another one
 _NO_ROOM_TO_READ = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _SHARED_MEMORY = 32_768  # bytes of the file beside a database that is open
@@ -98,10 +101,30 @@ def copy_database(db: sqlite3.Connection, target: Path) -> None:
 
 
 def damaged(folder: Path) -> str:
-    """Return the message for a database that is not what it should be."""
-    return (
-        f"{folder.name}/{DATABASE} is damaged or no project of Glossa. "
-        "Import the project's zip again, or delete it"
+    """Return the message for a database that is not what it should be: what is kept, what lost."""
+    copies = sorted(folder.glob(f"{DATABASE}.v*"))  # of a migration that was interrupted
+    way_out = (
+        f"Rename {copies[-1].name} beside it to {DATABASE}: it is the copy from before an update"
+        if copies
+        else "Put back a backup of this folder, or import the zip that you downloaded last: later "
+        "decisions and runs are lost, your files in text/ and dictionaries/ are not"
+    )
+    return f"{folder.name}/{DATABASE} is damaged or no project of Glossa. {way_out}"
+
+
+def parsed(stored: str, what: str) -> Any:
+    """Return stored JSON; InputError when it cannot be read, `what` names its place."""
+    try:
+        return json.loads(stored)
+    except (ValueError, TypeError, RecursionError):
+        raise wrong_value(what) from None
+
+
+def wrong_value(what: str) -> InputError:
+    """Return the error for a value in the database that is not as it was written."""
+    return InputError(
+        f"{DATABASE} of this project is damaged: {what} cannot be read. Put back a backup of the "
+        "project's folder, or import the zip that you downloaded last; your text is not lost"
     )
 
 
@@ -125,8 +148,9 @@ def _explained(folder: Path, error: sqlite3.Error) -> str:
             f"{folder / DATABASE} could not be read or written ({error}). "
             "Is the disk full, or a network drive that went away?"
         )
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return f"{damaged(folder)} ({error})"
+    is_odd = str(error).startswith(_ODD)  # without a code, or with that of any wrong statement
+    if is_odd or code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return f"{damaged(folder)} ({str(error).splitlines()[0][:60]})"
     return ""
 
 

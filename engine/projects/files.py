@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from engine.files import (
     GivenFile,
@@ -28,6 +29,7 @@ from engine.files import (
     write_error,
     written_whole,
 )
+from engine.projects.connection import parsed, wrong_value
 from engine.projects.store import set_fact, touch
 from engine.settings import LIMITS, NO_LIMITS, Limits, ReadOptions
 from engine.system import moment, now
@@ -35,6 +37,8 @@ from engine.text import Corpus, InputError
 
 TEXT, GOLD = "text", "gold"  # roles of files, and the names of their folders
 CACHE = "cache"
+DICTIONARIES = "dictionaries"
+RUNS = "runs"  # one folder per job
 # Files given at the command line may be larger than an upload, and archives unpack to as much.
 IMPORT_LIMITS = replace(
     LIMITS,
@@ -204,6 +208,11 @@ def sweep(folder: Path, kept: set[Path]) -> None:
                     path.unlink()
 
 
+def is_file_id(value: object) -> bool:
+    """Return whether this can be the id of a stored file, which becomes part of a path."""
+    return isinstance(value, str) and bool(_ID.fullmatch(value))
+
+
 # ---- rows -----------------------------------------------------------------------------------
 
 
@@ -252,13 +261,21 @@ def content_key(files: Iterable[StoredFile]) -> str:
 
 def _from_row(row: sqlite3.Row) -> StoredFile:
     # The database may come from somebody else's zip, and these become a path.
-    if not _ID.fullmatch(str(row["id"])) or row["role"] not in (TEXT, GOLD):
+    if not is_file_id(row["id"]) or row["role"] not in (TEXT, GOLD):
         raise InputError(f'the project names a file "{row["role"]}/{row["id"]}" that cannot be')
     return StoredFile(
         row["id"], row["name"], row["bytes"], moment(row["added_at"]), _options(row["options"]),
         row["documents"], row["sentences"], row["tokens"], row["role"], row["unit"],
-        row["sha256"], tuple(sorted(json.loads(row["renamed"]).items())),
+        row["sha256"], tuple(sorted(_object(row["renamed"]).items())),
     )  # fmt: skip
+
+
+def _object(stored: str) -> dict[str, Any]:
+    what = "how a file is read"
+    value = parsed(stored, what)
+    if not isinstance(value, dict):
+        raise wrong_value(what)
+    return value
 
 
 # Cached: thousands of files share the same few options.
@@ -269,4 +286,8 @@ def _options_json(options: ReadOptions) -> str:
 
 @lru_cache(maxsize=64)
 def _options(stored: str) -> ReadOptions:
-    return ReadOptions(**{k: v for k, v in json.loads(stored).items() if k in _OPTIONS})
+    values = {name: value for name, value in _object(stored).items() if name in _OPTIONS}
+    try:
+        return ReadOptions(**values)
+    except ValueError as error:
+        raise wrong_value(f"how a file is read ({error})") from None

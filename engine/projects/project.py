@@ -83,7 +83,7 @@ class Project:
 
     @property
     def jobs_folder(self) -> Path:
-        return self.folder / "runs"
+        return self.folder / stored.RUNS
 
     def size(self) -> int:
         """Return the size of the folder in bytes, without SQLite's temporary files."""

@@ -14,6 +14,7 @@ from engine.projects.connection import (
     open_new,
     open_to_read,
     open_to_write,
+    parsed,
 )
 from engine.projects.migrations import TABLES, is_current, migrate, take_steps
 from engine.settings import DEFAULT_MATCH_PRESET
@@ -111,7 +112,7 @@ def touch(db: sqlite3.Connection) -> None:
 def choice(db: sqlite3.Connection, key: str, default: Any = None) -> Any:
     """Return a remembered choice."""
     row = db.execute("SELECT value FROM choices WHERE key = ?", (key,)).fetchone()
-    return default if row is None else json.loads(row[0])
+    return default if row is None else parsed(row[0], f'the choice "{key}"')
 
 
 def set_choice(db: sqlite3.Connection, key: str, value: Any) -> None:

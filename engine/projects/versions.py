@@ -78,9 +78,12 @@ def load(folder: Path, version: int) -> list[Dictionary]:
             raise ValueError("its content has changed")
         with without_collection():
             return [_from_json(item) for item in json.loads(data)]
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+    except (
+        OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError
+    ) as error:  # fmt: skip
+        reason = " ".join(str(error).split())[:120]
         raise InputError(
-            f"dictionaries/{path.name} of this project cannot be read ({error}). "
+            f"dictionaries/{path.name} of this project cannot be read ({reason}). "
             "Restore an earlier version, or add the dictionaries again"
         ) from error
 
@@ -182,8 +185,9 @@ def _to_json(dictionary: Dictionary) -> dict[str, Any]:
 
 
 def _from_json(item: dict[str, Any]) -> Dictionary:
-    columns = (item[name] for name in ("phrases", "phrase_types", "canonical_ids", "lines"))
+    columns = [item[name] for name in ("phrases", "phrase_types", "canonical_ids", "lines")]
     types = item["types"]
+    _check_kinds(item, columns)
     return Dictionary(
         name=item["name"],
         phrases=tuple(
@@ -196,3 +200,21 @@ def _from_json(item: dict[str, Any]) -> Dictionary:
         muted=frozenset((text, entity_type) for text, entity_type in item["muted"]),
         notes=tuple(item["notes"]),
     )
+
+
+def _check_kinds(item: dict[str, Any], columns: Sequence[Sequence[Any]]) -> None:
+    """Raise TypeError for values that we do not write: matching would fail on them later."""
+    phrases, numbers, ids, lines = columns
+    muted = [text for pair in item["muted"] for text in pair]
+    texts = ([item["name"]], item["types"], phrases, ids, item["notes"], muted)
+    whole = (numbers, lines, [item["priority"]])
+    if not all(type(values) is list for values in (*texts, *whole)):
+        raise TypeError("a column is not a list")
+    if any(set(map(type, values)) - {str} for values in texts):
+        raise TypeError("a name or phrase is not a text")
+    if any(set(map(type, values)) - {int} for values in whole):
+        raise TypeError("a number is not a whole number")
+    if numbers and min(numbers) < 0:
+        raise ValueError("a phrase has no type")
+    if type(item["is_enabled"]) is not bool:
+        raise TypeError("is_enabled is neither true nor false")

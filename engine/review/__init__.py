@@ -11,6 +11,7 @@ missing     likely names that the dictionaries lack, before any training
 
 from engine.review.decisions import (
     KINDS,
+    VERDICTS,
     Decision,
     Review,
     append_decision,
@@ -46,6 +47,7 @@ __all__ = [
     "KINDS",
     "MISSING_COLUMNS",
     "ORDERS",
+    "VERDICTS",
     "Decision",
     "Item",
     "Items",

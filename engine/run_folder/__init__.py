@@ -1,6 +1,8 @@
 """The folder of a trained run, without torch.
 
 card         the names of its files, its checkpoints, and its card (run.json)
+checking     whether the files of a run are as we write them
+origin       whether the run was imported, and what it may use on this machine
 predictions  what the run predicts, as a Parquet file
 """
 
@@ -28,6 +30,16 @@ from engine.run_folder.card import (
     write_card,
     write_json,
 )
+from engine.run_folder.checking import check_runs, read_confidence, read_lexicon_record
+from engine.run_folder.origin import (
+    allow,
+    is_allowed,
+    mark_imported,
+    names_elsewhere,
+    refuse_unasked,
+    to_ask,
+    to_ask_of_run,
+)
 from engine.run_folder.predictions import read_entities, read_marks, write_predictions
 
 __all__ = [
@@ -37,6 +49,8 @@ __all__ = [
     "LEXICON",
     "PREDICTIONS",
     "Card",
+    "allow",
+    "check_runs",
     "checkpoint_path",
     "checkpoints",
     "confidence_beside",
@@ -45,14 +59,22 @@ __all__ = [
     "damaged",
     "delete_checkpoints",
     "has_card",
+    "is_allowed",
     "is_checkpoint",
+    "mark_imported",
+    "names_elsewhere",
     "read_card",
+    "read_confidence",
     "read_entities",
+    "read_lexicon_record",
     "read_marks",
+    "refuse_unasked",
     "remove_card",
     "run_name",
     "tagger_checkpoint",
     "tagger_path",
+    "to_ask",
+    "to_ask_of_run",
     "write_card",
     "write_json",
     "write_predictions",

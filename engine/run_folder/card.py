@@ -22,6 +22,7 @@ ENCODER = "encoder"  # a folder inside that of the run
 PREDICTIONS = "predictions.parquet"
 EXPORTED_PREDICTIONS = "predictions.csv"  # what `train --out` writes for a person
 _CHECKPOINT = "checkpoint"
+_MOST_TAGGERS = 1_000  # one per type, or an ensemble
 _CHECKPOINT_NAME = re.compile(
     rf"{_CHECKPOINT}-[0-9a-f]{{12}}(?:-(?P<stage>confidence))?(?:-(?P<tagger>\d+))?\.safetensors",
     re.ASCII,
@@ -132,6 +133,10 @@ class Card:
         return self.settings.method
 
 
+class OlderRun(InputError):
+    """The run was made by a version of Glossa whose taggers this one cannot use."""
+
+
 def has_card(folder: Path) -> bool:
     """Return whether a folder holds a finished run: its card is written last."""
     return (folder / _CARD).exists()
@@ -154,20 +159,20 @@ def read_card(folder: Path) -> Card:
         record = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise InputError(f"{folder} is not a finished run: it has no {_CARD}") from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise damaged(path) from None
     if not isinstance(record, dict) or type(record.get("layout")) is not int:
         raise damaged(path)
     if record["layout"] > LAYOUT:
         raise InputError(f"{folder} was written by a newer version of Glossa. Update this one")
     if record["layout"] < LAYOUT:
-        raise InputError(
+        raise OlderRun(
             f"{folder} was written by an older version of Glossa, whose taggers this one cannot "
             "use. Train again"
         )
     try:
         return _card_from(record)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise damaged(path) from None
 
 
@@ -189,9 +194,11 @@ def _card_from(record: dict[str, Any]) -> Card:
     """The typed card; KeyError, TypeError or ValueError when a value is not as we write it."""
     types = tuple(map(_string, _list(record["types"])))
     priors = tuple(map(_number, _list(record["priors"])))
-    if len(priors) != len(types) + 1:
+    if not all(types) or len(set(types)) != len(types):
+        raise ValueError("each type has a name of its own")
+    if len(priors) != len(types) + 1 or not all(0 <= prior <= 1 for prior in priors):
         raise ValueError("there is one prior per type, and one of non-entity")
-    if type(record["taggers"]) is not int or record["taggers"] < 1:
+    if type(record["taggers"]) is not int or not 1 <= record["taggers"] <= _MOST_TAGGERS:
         raise ValueError("a run has at least one tagger")
     return Card(
         run_id=_string(record["run_id"]),
@@ -203,7 +210,7 @@ def _card_from(record: dict[str, Any]) -> Card:
         confidence_histories=tuple(map(_history, _list(record["confidence_histories"]))),
         data_fingerprint=_string(record["data_fingerprint"]),
         dictionary_fingerprint=_string(record["dictionary_fingerprint"]),
-        versions=_mapping(record["versions"]),
+        versions={name: _string(value) for name, value in _mapping(record["versions"]).items()},
         taggers=record["taggers"],
         odds=_number(record["odds"]),
         scores=_mapping(record["scores"]),

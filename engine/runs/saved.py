@@ -1,7 +1,6 @@
 """Save a trained run as a folder that can be moved, and load it again to predict."""
 
 import hashlib
-import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -45,9 +44,14 @@ from engine.run_folder import (
     Card,
     damaged,
     has_card,
+    is_allowed,
     read_card,
+    read_confidence,
+    read_lexicon_record,
+    refuse_unasked,
     remove_card,
     tagger_path,
+    to_ask_of_run,
     write_card,
     write_json,
 )
@@ -134,25 +138,40 @@ def write_scores(folder: Path, scores: Mapping[str, Any]) -> None:
     write_card(folder, replace(card, scores={**card.scores, **scores}))
 
 
-def load_run(folder: Path) -> Run:
-    """Return the run in `folder`, ready to predict, wherever the folder was made."""
+def load_run(folder: Path, *, is_trusted: bool = False) -> Run:
+    """Return the run in `folder`, ready to predict, wherever the folder was made.
+
+    An imported run opens nothing outside its folder that the user has not allowed, and no run asks
+    the network for an encoder, unless it is trusted.
+    """
     card = read_card(folder)
+    if not is_trusted:
+        refuse_unasked(to_ask_of_run(folder))
     settings, types = card.settings, card.types
     lexicon = _read_lexicon(folder / LEXICON)
     device = choose_device()
     pretrained = Pretrained(
-        _open_vectors(folder, card, settings), lambda: _open_encoder(folder, settings)
+        _open_vectors(folder, card, settings),
+        lambda: _open_encoder(folder, settings, is_trusted=is_trusted),
     )
     # A sentence of one token is enough to learn the sizes of the inputs.
-    inputs = make_inputs(
-        TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon), settings, device, pretrained
-    )
+    data = TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon)
     outputs = METHODS[settings.method].outputs(len(types))
     taggers = []
-    for i in range(card.taggers):
-        tagger = make_tagger(inputs, outputs, settings, settings.seed, device)
-        _load_weights(tagger, tagger_path(folder, i))
-        taggers.append(tagger.eval())
+    try:
+        inputs = make_inputs(data, settings, device, pretrained)
+        for i in range(card.taggers):
+            tagger = make_tagger(inputs, outputs, settings, settings.seed, device)
+            _load_weights(tagger, tagger_path(folder, i))
+            taggers.append(tagger.eval())
+    except InputError:
+        raise
+    # Sizes that no network can have, from a card that someone changed.
+    except (RuntimeError, ValueError, TypeError, MemoryError, OverflowError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:120]
+        raise InputError(
+            f"the run in {folder} cannot be loaded ({reason}). Copy it again, or train again"
+        ) from error
     return Run(
         settings,
         types,
@@ -188,9 +207,18 @@ def _is_built_in(settings: Settings) -> bool:
     return settings.encoder_name == MINILM
 
 
-def _open_encoder(folder: Path, settings: Settings) -> Any:
-    if _is_built_in(settings) or not (folder / ENCODER).is_dir():
+def _open_encoder(folder: Path, settings: Settings, *, is_trusted: bool) -> Any:
+    if _is_built_in(settings):
         return load_encoder(settings.encoder_name)
+    if not (folder / ENCODER).is_dir():
+        # `save_run` has written it, so somebody took it away or made this folder by hand.
+        if is_trusted or is_allowed(folder, settings.encoder_name):
+            return load_encoder(settings.encoder_name)
+        raise InputError(
+            f'{folder} lacks its folder "{ENCODER}". Copy the run again, or allow it to load '
+            f'"{settings.encoder_name[:80]}" if you know what that is',
+            "trust",
+        )
     return open_saved_encoder(folder / ENCODER, has_weights=settings.encoder != "transformer")
 
 
@@ -201,17 +229,20 @@ def _open_vectors(folder: Path, card: Card, settings: Settings) -> VectorTable:
     """
     source = vectors_of(settings)
     beside = folder / Path(source).name
+    place = str(beside) if beside.is_file() else source
+    known = card.vectors_fingerprint
     try:
-        vectors = open_vectors(str(beside) if beside.is_file() else source)
-    except InputError as error:
+        # The hash comes first: a file that the run was not trained with is not interpreted.
+        is_other = bool(known) and known != vectors_fingerprint(place)
+        vectors = None if is_other else open_vectors(place)
+    except (InputError, OSError) as error:
         if source in ("glove", "none"):
             raise
         raise InputError(f"{error}. The run needs it: put it back, or into {folder}") from error
-    known = card.vectors_fingerprint
-    if known and known != vectors.fingerprint:
+    if vectors is None:
         raise InputError(
-            f"the word vectors of {vectors.name} ({vectors.fingerprint}) are not those that the "
-            f"run in {folder} was trained with ({known}). Put those back, or train again"
+            f"the word vectors of {Path(place).name} are not those that the run in {folder} was "
+            f"trained with ({known[:16]}). Put those back, or train again"
         )
     return vectors
 
@@ -244,14 +275,11 @@ def _confidence_from(folder: Path, card: Card) -> Confidence | None:
     if not path.exists():
         return None
     histories = tuple(_epochs(folder, history) for history in card.confidence_histories)
-    try:
-        return Confidence(np.load(path, allow_pickle=False), histories)
-    except (OSError, ValueError, EOFError):
-        raise damaged(path) from None
+    return Confidence(read_confidence(path), histories)
 
 
 def _read_lexicon(path: Path) -> Lexicon | None:
     try:
-        return lexicon_from(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
+        return lexicon_from(read_lexicon_record(path))
+    except (ValueError, KeyError, TypeError):
         raise damaged(path) from None

@@ -18,7 +18,7 @@ def moment(stored: str) -> datetime:
     """
     try:
         return datetime.fromisoformat(stored).astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):  # the first and last days of all years overflow
         return datetime.fromtimestamp(0, UTC)
 
 

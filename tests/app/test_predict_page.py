@@ -1,11 +1,13 @@
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
 from engine import jobs
 from engine.formats.contract import WriteOptions
-from engine.run_folder.card import PREDICTIONS
+from engine.run_folder.card import PREDICTIONS, read_card, write_card
+from engine.run_folder.origin import mark_imported
 from engine.run_folder.predictions import write_predictions
 from engine.text.model import Entity
 from tests.support.finished_runs import end_job, finish_run, make_project
@@ -152,3 +154,17 @@ def test_a_text_without_entities_is_still_shown(trained):
     page = show(trained)
     assert "Conf-MPU found 0 entities" in [element.value for element in page.subheader]
     assert "She had gout." in texts(page)
+
+
+def test_an_imported_run_asks_before_it_uses_a_file_of_this_machine(trained):
+    run = jobs.list_jobs(trained, "train")[0]
+    folder = jobs.run_folder(run, "conf_mpu")
+    card = read_card(folder)
+    write_card(folder, replace(card, settings=replace(card.settings, word_vectors="/secret.txt")))
+    mark_imported(run.folder)
+    page = show(trained)
+    assert 'It uses "/secret.txt", which is no part' in page.warning[0].value.replace("\\", "")
+    assert page.button(key="predict_start").disabled
+    page = checked(page.button(key=f"predict_trust_{run.id}_conf_mpu").click().run())
+    assert not page.warning
+    assert checked(ask(page)) and jobs.list_jobs(trained, "predict")

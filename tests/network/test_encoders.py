@@ -10,6 +10,7 @@ import pytest
 import torch
 from huggingface_hub import constants
 from huggingface_hub.errors import HTTPError, RepositoryNotFoundError
+from safetensors.torch import load_file
 from transformers import (
     AutoTokenizer,
     BartConfig,
@@ -207,3 +208,78 @@ def test_longest_window_leaves_out_the_positions_that_roberta_reserves(tmp_path)
     assert longest_window(encoder, tokenizer) == 32  # 34 positions, 0 and 1 reserved
     ids = torch.full((1, 32), 7)
     assert encoder(input_ids=ids).last_hidden_state.shape == (1, 32, 16)
+
+
+# ---- weights from safetensors alone, and no code --------------------------------------------
+
+
+def make_shards(folder, shard):
+    """Turn the weights into one shard, of this name in the index."""
+    keys = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").rename(folder / "part.safetensors")
+    index = {"metadata": {}, "weight_map": dict.fromkeys(keys, shard)}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def test_load_encoder_reads_weights_in_shards(copy):
+    make_shards(copy, "part.safetensors")
+    assert load_encoder(str(copy))[0].config.hidden_size == 16
+
+
+@pytest.mark.parametrize(
+    "shard",
+    ["evil.bin", "../evil.bin", "../evil.safetensors", "a/b.safetensors", "/evil.safetensors", 7],
+)
+def test_load_encoder_opens_no_shard_but_safetensors_in_the_folder(copy, shard, monkeypatch):
+    def unpickled(*_args, **_kwargs):
+        pytest.fail("torch.load was called")
+
+    monkeypatch.setattr(torch, "load", unpickled)
+    make_shards(copy, shard)
+    message = refusal(copy)
+    assert f"names the weights {shard}, which are not safetensors in its own folder" in message
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"weight_map": 1}', "[" * 100_000])
+def test_load_encoder_explains_a_damaged_index(copy, content):
+    make_shards(copy, "part.safetensors")
+    (copy / "model.safetensors.index.json").write_text(content)
+    assert "has a damaged model.safetensors.index.json" in refusal(copy)
+
+
+def test_load_encoder_refuses_weights_outside_the_folder_named_in_the_configuration(copy):
+    change_json(copy / "config.json", transformers_weights="../model.safetensors")
+    assert "asks for the weights ../model.safetensors" in refusal(copy)
+
+
+@pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation"])
+def test_load_encoder_drops_kernels_that_the_configuration_names(copy, key):
+    change_json(copy / "config.json", **{key: "someone/kernel", "auto_map": {"AutoModel": "x.Y"}})
+    encoder, _ = load_encoder(str(copy))
+    assert encoder.config._attn_implementation in ("eager", "sdpa")
+    assert not hasattr(encoder.config, "auto_map")
+
+
+def test_load_encoder_refuses_a_configuration_that_loads_other_libraries(copy):
+    change_json(copy / "config.json", quantization_config={"quant_method": "bitsandbytes"})
+    assert 'has "quantization_config" in its config.json' in refusal(copy)
+
+
+def test_load_encoder_refuses_an_adapter(copy):
+    (copy / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/model"}')
+    assert "is an adapter, which names another model" in refusal(copy)
+
+
+def test_load_encoder_keeps_the_hub_offline_while_it_reads_a_folder(copy, monkeypatch):
+    seen = []
+    real = encoders._load_weights
+
+    def load_weights(*args, **kwargs):
+        seen.append(constants.is_offline_mode())
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(encoders, "_load_weights", load_weights)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    load_encoder(str(copy))
+    assert seen == [True]
+    assert not constants.is_offline_mode()

@@ -63,8 +63,9 @@ def filled(name="Notes"):
 def new_job(kind, state, **columns):
     """Return the statement that adds a job."""
     row = {
-        "id": f"20260101-000000-{kind}", "kind": kind, "state": state,
-        "created_at": "2026", "queued_at": "2026", "turn": 1, "request": "{}",
+        "id": f"20260101-000000-{len(kind):03}{kind[0] == 'c':d}", "kind": kind, "state": state,
+        "created_at": "2026-01-01", "queued_at": "2026-01-01", "turn": 1,
+        "request": '{"methods": ["mpu"], "preset": "quick"}',
         "dictionary_version": 1, "labels_key": "", "text_key": "", "match_preset": "loose",
         **columns,
     }  # fmt: skip
@@ -80,7 +81,9 @@ def contents(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and path.name != "project.db" and path.parent.name != "cache"
+        if path.is_file()
+        and path.name not in ("project.db", "imported.json")
+        and path.parent.name != "cache"
     }
 
 
@@ -527,7 +530,7 @@ def changed_database(tmp_path, *statements):
         ("DROP TABLE decisions", "damaged or no project"),
         ("CREATE TRIGGER t AFTER INSERT ON facts BEGIN DELETE FROM files; END", "damaged or no"),
         ("CREATE VIEW v AS SELECT * FROM facts", "damaged or no project"),
-        ("UPDATE files SET id = '../../../x' WHERE name = 'notes.txt'", "that cannot be"),
+        ("UPDATE files SET id = '../../../x' WHERE name = 'notes.txt'", r"table files, row 1: id"),
         ("UPDATE files SET options = '['", "holds what no project holds"),
         ("UPDATE files SET name = x'00'", "holds what no project holds"),
         ("UPDATE files SET added_at = x'00'", "holds what no project holds"),

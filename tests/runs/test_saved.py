@@ -14,9 +14,12 @@ from safetensors.torch import load_file, save_file
 
 from engine.dictionaries.model import Dictionary, Phrase, fingerprint
 from engine.experiment import probabilities, run
+from engine.network.encoders import MINILM
 from engine.network.features import Lexicon
 from engine.network.vectors import vectors_fingerprint
 from engine.run_folder.card import read_card
+from engine.run_folder.origin import allow, mark_imported, names_elsewhere
+from engine.runs import saved as saved_runs
 from engine.runs.saved import data_fingerprint, is_finished_run, load_run, save_run, write_scores
 from engine.settings import MatchOptions
 from engine.text.model import InputError
@@ -353,8 +356,8 @@ def test_other_word_vectors_of_the_same_size_are_refused_in_one_sentence(own_vec
     known = read_card(folder).vectors_fingerprint
     path.write_text("the 9 9 9\npatient 9 9 9\n")
     assert refusal(folder) == (
-        f"the word vectors of own.txt ({vectors_fingerprint(str(path))}) are not those that the "
-        f"run in {folder} was trained with ({known}). Put those back, or train again"
+        f"the word vectors of own.txt are not those that the run in {folder} was trained with "
+        f"({known}). Put those back, or train again"
     )
 
 
@@ -444,3 +447,85 @@ def test_data_fingerprint_tells_sentences_apart_by_their_bounds(data):
         data_fingerprint(replace(data, sentences=s, labels=labels)) for s in (one, other)
     }
     assert len(fingerprints) == 2
+
+
+# ---- imported runs --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def secret(tmp_path):
+    path = tmp_path / "secret.txt"
+    path.write_text("password hunter2 and more\n")
+    return path
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The names of word vectors and encoders that are opened or hashed."""
+    names = []
+    for function in ("open_vectors", "vectors_fingerprint", "load_encoder"):
+        monkeypatch.setattr(saved_runs, function, names.append)
+    return names
+
+
+def test_an_imported_run_opens_no_file_outside_its_folder_before_it_is_allowed(
+    folder, secret, opened
+):
+    change_settings(folder, word_vectors=str(secret))
+    mark_imported(folder)
+    message = refusal(folder)
+    assert f'this run was imported and uses "{secret}"' in message
+    assert opened == []
+    allow(folder, [str(secret)])
+    load_run_or_not(folder)
+    assert str(secret) in opened
+
+
+def test_a_trusted_run_opens_what_it_names(folder, secret, opened):
+    change_settings(folder, word_vectors=str(secret))
+    mark_imported(folder)
+    load_run_or_not(folder, is_trusted=True)
+    assert str(secret) in opened
+
+
+def test_an_imported_run_contacts_no_hub_before_it_is_allowed(folder, opened, vectors):
+    change_settings(folder, encoder_name="someone/model", contextual_layer=1, word_vectors="none")
+    mark_imported(folder)
+    assert 'uses "someone/model"' in refusal(folder)
+    assert opened == []
+
+
+def test_no_run_contacts_a_hub_for_the_encoder_that_it_should_hold(folder, monkeypatch):
+    change_settings(folder, encoder_name="someone/model", contextual_layer=1, word_vectors="none")
+    change_card(folder, vectors_fingerprint="")
+    asked = []
+    monkeypatch.setattr(saved_runs, "load_encoder", asked.append)
+    assert f'{folder} lacks its folder "encoder"' in refusal(folder)
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    "content", ["password hunter2 and more\n", "hunter2 1 secret\n", "a 1\nb 1\nhunter2\n"]
+)
+@pytest.mark.parametrize("fingerprint", ["", "0123456789abcdef"])
+def test_no_message_shows_what_a_file_of_vectors_holds(folder, secret, content, fingerprint):
+    secret.write_text(content)
+    change_settings(folder, word_vectors=str(secret))
+    change_card(folder, vectors_fingerprint=fingerprint)
+    message = refusal(folder).replace(str(secret), "")
+    assert not any(word in message for word in ("password", "hunter2", "more", '"secret"'))
+
+
+def change_settings(folder, **changes):
+    card = json.loads((folder / "run.json").read_text())
+    change_card(folder, settings=card["settings"] | changes)
+
+
+def load_run_or_not(folder, **options):
+    """Load a run whose word vectors were replaced by a list of names."""
+    with pytest.raises((InputError, AttributeError)):
+        load_run(folder, **options)
+
+
+def test_the_encoder_that_ships_with_glossa_is_no_question():
+    assert names_elsewhere(replace(SMALL, encoder="transformer", encoder_name=MINILM)) == ()

@@ -40,7 +40,7 @@ from engine.learning import (
 from engine.network import Stopped, Tokens, choose_device, set_threads
 from engine.planning import CONFIDENCE, METHODS, TRAINING, Priors
 from engine.review import Review
-from engine.run_folder import checkpoints, confidence_files, has_card, read_card
+from engine.run_folder import checkpoints, confidence_files, has_card, read_card, read_confidence
 from engine.runs import compare, measure_speeds
 from engine.system import note_all
 from engine.text import Document, Entity
@@ -242,7 +242,7 @@ def _row(method: str, stage: str, epochs: int, epoch: dict[str, Any]) -> dict[st
 def draw_confidence(active: ActiveJob, data: TrainingData, paths: Any) -> None:
     """Store the histogram of the confidences in the first of the files."""
     for path in paths:
-        values = np.load(path, allow_pickle=False)
+        values = read_confidence(path)
         active.report.fact("confidence_histogram", confidence_bins(values, data.labels))
         return
 

@@ -13,6 +13,7 @@ from ui.charts import curves as charts_curves
 from ui.charts.curves import MEASURES
 from ui.charts.style import CONFIG
 from ui.parts import elements, live, wording
+from ui.parts.permission import show_permission
 from ui.views.curves import cells as curve_cells
 from ui.views.curves import state as state
 from ui.views.curves.report import curve_report
@@ -107,7 +108,11 @@ def show_actions(project: Project, job: Job) -> None:
                 args=(jobs.cancel, project, job),
                 help="Stops within seconds. Finished points are kept, and Resume trains the rest.",
             )
-        if job.can_resume:
+        if job.can_resume and show_permission(
+            lambda: jobs.names_to_ask(project, job),
+            lambda: jobs.allow_names(project, job),
+            f"curves_trust_{job.id}",
+        ):
             st.button(
                 "Resume",
                 key=f"curves_resume_{job.id}",

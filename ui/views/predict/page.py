@@ -12,6 +12,7 @@ from engine.settings import LIMITS
 from engine.text import InputError
 from ui.parts import elements, live, wording
 from ui.parts.highlight import highlight_lines, legend, type_colors
+from ui.parts.permission import show_permission
 from ui.state import current, findings
 from ui.views.predict import state as state
 
@@ -62,7 +63,15 @@ def show_question(project: Project, runs: list[Job]) -> tuple[Job, str]:
         files, lines = show_uploader()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         run, method = show_method(runs)
-        is_asked = st.button("Find entities", type="primary", key="predict_start")
+        button = st.container(width="content")
+    is_allowed = show_permission(
+        lambda: jobs.names_of_run(run, method),
+        lambda: jobs.allow_names_of_run(run, method),
+        f"predict_trust_{run.id}_{method}",
+    )
+    is_asked = button.button(
+        "Find entities", type="primary", key="predict_start", disabled=not is_allowed
+    )
     if is_asked:
         try:
             if kind == PASTE:
@@ -171,9 +180,15 @@ def show_answer(project: Project, job: Job, least_score: float) -> None:
         show_found(project, job, least_score)
     else:
         st.warning(elements.plain(job.message or f"This prediction was {job.state}."))
-        if st.button("Try again", key="predict_again"):
-            jobs.resume(project, job.id)
-            st.rerun()
+        is_allowed = show_permission(
+            lambda: jobs.names_to_ask(project, job),
+            lambda: jobs.allow_names(project, job),
+            f"predict_trust_{job.id}",
+        )
+        if st.button("Try again", key="predict_again", disabled=not is_allowed):
+            with elements.explained():
+                jobs.resume(project, job.id)
+                st.rerun()
 
 
 def show_progress(project: Project, job_id: str) -> None:

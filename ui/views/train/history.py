@@ -7,6 +7,7 @@ from engine import jobs
 from engine.planning import METHODS
 from engine.projects import Project
 from ui.parts import elements, wording
+from ui.parts.permission import show_permission
 from ui.state import current
 from ui.views.train import state as state
 from ui.views.train.live import show_work
@@ -214,8 +215,13 @@ def show_actions(project: Project, job: jobs.Job) -> None:
     """Draw the actions for a run that has ended."""
     if job.is_active:
         return
+    is_allowed = job.can_resume and show_permission(
+        lambda: jobs.names_to_ask(project, job),
+        lambda: jobs.allow_names(project, job),
+        f"history_trust_{job.id}",
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
-        if job.can_resume and st.button(
+        if is_allowed and st.button(
             "Resume this run", key="history_resume", icon=":material/play_arrow:"
         ):
             jobs.resume(project, job.id)

@@ -10,6 +10,7 @@ from engine.projects import Project
 from ui.charts import training as charts
 from ui.charts.style import CONFIG
 from ui.parts import elements, live, wording
+from ui.parts.permission import show_permission
 from ui.state import current
 from ui.views.train import state as state
 
@@ -132,11 +133,17 @@ def show_latest(project: Project) -> None:
     why = elements.sentence(latest.message) if latest.message else ""
     verb = "" if latest.state == "failed" else "was "
     box(elements.plain(f"The latest run {verb}{wording.JOB_STATES[latest.state]}. {why}".strip()))
+    is_allowed = show_permission(
+        lambda: jobs.names_to_ask(project, latest),
+        lambda: jobs.allow_names(project, latest),
+        "train_trust",
+    )
     if st.button(
         "Resume",
         key="train_resume",
         icon=":material/play_arrow:",
         help="Continues after the last finished epoch.",
+        disabled=not is_allowed,
     ):
         jobs.resume(project, latest.id)
         current.say("The run continues.", "info")

@@ -1,0 +1,89 @@
+"""Damage to a project's own database is one sentence, with a way out."""
+
+import sqlite3
+
+import pytest
+
+from engine import jobs
+from engine.projects.workspace import list_projects, open_project
+from engine.text.model import InputError
+from tests.support.finished_runs import finish_run, make_project, record_f1
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path / "data"))
+
+
+@pytest.fixture
+def project():
+    project = make_project()
+    record_f1(project, finish_run(project).id, {"mpu": 0.5})
+    return project
+
+
+def change(project, statement, *values):
+    db = sqlite3.connect(project.folder / "project.db")
+    db.execute(statement, values)
+    db.commit()
+    db.close()
+
+
+def use(project):
+    """Read what pages read."""
+    project.text_files()
+    project.choice("match_preset")
+    for job in jobs.list_jobs(project):
+        jobs.scores_of(project, job.id)
+
+
+@pytest.mark.parametrize("value", ["{", "[" * 100_000, "[]", b"\xff"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE files SET options = CAST(? AS TEXT)",
+        "UPDATE files SET renamed = CAST(? AS TEXT)",
+        "UPDATE jobs SET request = CAST(? AS TEXT)",
+    ],
+)
+def test_a_damaged_value_is_one_sentence_with_a_way_out(project, statement, value):
+    change(project, statement, value)
+    assert_explained(project)
+
+
+@pytest.mark.parametrize("value", ["{", "[" * 100_000, b"\xff"])
+@pytest.mark.parametrize("table", ["choices", "job_facts"])
+def test_damaged_choices_and_facts_are_explained(project, table, value):
+    change(project, f"UPDATE {table} SET value = CAST(? AS TEXT)", value)
+    assert_explained(project)
+
+
+@pytest.mark.parametrize(
+    "statement", ["DROP TABLE jobs", "ALTER TABLE jobs RENAME COLUMN created_at TO made"]
+)
+def test_a_missing_table_or_column_is_explained(project, statement):
+    change(project, statement)
+    assert_explained(project)
+
+
+def test_a_moment_that_overflows_is_no_error(project):
+    change(project, "UPDATE jobs SET created_at = '0001-01-01T00:00:00+23:59'")
+    use(project)
+
+
+def test_a_copy_that_an_interrupted_update_left_is_named(project):
+    (project.folder / "project.db").write_bytes(b"x" * 5_000)
+    (project.folder / "project.db.v2").write_bytes(b"")
+    with pytest.raises(InputError, match=r"Rename project\.db\.v2 beside it to project\.db"):
+        open_project(project.id)
+    assert list_projects()[0].problem
+
+
+def assert_explained(project):
+    with pytest.raises(InputError) as caught:
+        use(project)
+    message = str(caught.value)
+    assert "damaged" in message
+    assert "Put back a backup" in message
+    assert len(message) <= 300
+    assert "\n" not in message

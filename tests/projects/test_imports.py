@@ -1,0 +1,269 @@
+"""What an import brings is checked once; what Glossa never writes is refused in one sentence."""
+
+import hashlib
+import io
+import json
+import sqlite3
+import zipfile
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from engine import jobs
+from engine.jobs.requests import KINDS
+from engine.projects import schema
+from engine.projects.store import writing
+from engine.projects.workspace import import_project_zip, write_project_zip
+from engine.text.model import InputError
+from tests.support.finished_runs import finish_run, make_project, record_f1
+
+NESTED = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def project(tmp_path):
+    project = make_project()
+    run = finish_run(project)
+    record_f1(project, run.id, {"mpu": 0.5})
+    project.add_decision("review", "notes", 7, 11, "Disease", "accepted")
+    with writing(project.folder) as db:
+        db.execute("UPDATE jobs SET id = '20260101-000000-ab12'")
+        db.execute("UPDATE job_facts SET job = '20260101-000000-ab12'")
+    run.folder.rename(run.folder.with_name("20260101-000000-ab12"))
+    return project
+
+
+@pytest.fixture
+def members(project, tmp_path):
+    write_project_zip(project, tmp_path / "p.zip")
+    with zipfile.ZipFile(tmp_path / "p.zip") as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(members):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def refusal(members, data):
+    """The one sentence with which an import is refused; nothing of it is left."""
+    before = sorted(data.iterdir())
+    with pytest.raises(InputError) as caught:
+        import_project_zip(packed(members))
+    assert sorted(data.iterdir()) == before
+    message = str(caught.value)
+    assert len(message) <= 300
+    assert "\n" not in message
+    assert ".new-" not in message
+    return message
+
+
+def changed(members, tmp_path, statement, *values):
+    path = tmp_path / "changed.db"
+    path.write_bytes(members["project.db"])
+    db = sqlite3.connect(path)
+    assert db.execute(statement, values).rowcount != 0
+    db.commit()
+    db.close()
+    return {**members, "project.db": path.read_bytes()}
+
+
+def test_the_project_itself_is_imported(members):
+    back = import_project_zip(packed(members))
+    assert jobs.list_jobs(back)[0].id == "20260101-000000-ab12"
+    assert set(jobs.results(back, "20260101-000000-ab12").entities) == {"conf_mpu", "mpu"}
+
+
+# ---- rows -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statement", "value", "where"),
+    [
+        ("UPDATE jobs SET created_at = ?", "0001-01-01T00:00:00+23:59", "created_at"),
+        ("UPDATE jobs SET finished_at = ?", "9999-12-31T23:59:59-23:59", "finished_at"),
+        ("UPDATE files SET added_at = ?", "soon", "added_at"),
+        ("UPDATE decisions SET decided_at = ?", "0001-01-01T00:00:00+23:59", "decided_at"),
+        ("UPDATE files SET options = ?", "[]", "options"),
+        ("UPDATE files SET options = ?", '{"encoding": 7}', "options"),
+        ("UPDATE files SET options = ?", NESTED, "options"),
+        ("UPDATE files SET renamed = ?", '["a"]', "renamed"),
+        ("UPDATE files SET renamed = ?", '{"a": 1}', "renamed"),
+        ("UPDATE files SET name = CAST(? AS TEXT)", b"\xff\xfe", "name is not UTF-8"),
+        ("UPDATE files SET tokens = ?", "many", "tokens"),
+        ("UPDATE files SET tokens = ?", -1, "tokens"),
+        ("UPDATE facts SET value = CAST(? AS TEXT)", b"\xff", "value is not UTF-8"),
+        ("UPDATE jobs SET request = ?", "no JSON", "request"),
+        ("UPDATE jobs SET request = ?", "[]", "request"),
+        ("UPDATE jobs SET request = ?", NESTED, "request"),
+        ("UPDATE jobs SET request = json_set(request, '$.seed', ?)", "0/../../x", "request"),
+        ("UPDATE jobs SET request = json_set(request, '$.methods', ?)", "mpu", "request"),
+        ("UPDATE jobs SET request = json_set(request, '$.methods[0]', ?)", "../x", "request"),
+        ("UPDATE jobs SET request = json_set(request, '$.settings', ?)", 5, "request"),
+        ("UPDATE jobs SET request = json_set(request, '$.more', ?)", 5, "request"),
+        ("UPDATE jobs SET id = ?", "../../x", "id"),
+        ("UPDATE jobs SET kind = ?", "evil", "kind"),
+        ("UPDATE jobs SET state = ?", "flying", "state"),
+        ("UPDATE jobs SET share = ?", 7.5, "share"),
+        ("UPDATE jobs SET pid = ?", "x", "pid"),
+        ("UPDATE job_facts SET value = ?", "{", "value"),
+        ("UPDATE job_facts SET value = ?", '{"mpu": 5}', "value"),
+        ("UPDATE job_facts SET value = ?", NESTED, "value"),
+        ("UPDATE choices SET value = ?", NESTED, "value"),
+        ("INSERT INTO choices VALUES ('check_size', ?)", '["a"]', "value"),
+        ("UPDATE decisions SET verdict = ?", "perhaps", "verdict"),
+        ("UPDATE dictionary_versions SET version = ?", -3, "version"),
+        ("UPDATE dictionary_versions SET reason = ?", b"\x00", "reason"),
+    ],
+)
+def test_a_row_that_we_never_write_is_named(members, tmp_path, data, statement, value, where):
+    message = refusal(changed(members, tmp_path, statement, value), data)
+    table = statement.split()[2 if statement.startswith("INSERT") else 1]
+    assert message.startswith(f"the zip: project.db holds what no project holds (table {table}")
+    assert message.endswith(f": {where}). Download the project again")
+
+
+def test_a_table_with_other_columns_is_refused(members, tmp_path, data):
+    crafted = changed(members, tmp_path, "ALTER TABLE jobs RENAME COLUMN share TO part")
+    assert "table jobs has other columns" in refusal(crafted, data)
+
+
+def test_every_field_of_every_request_has_a_check():
+    assert {kind: {field.name for field in fields(cls)} for kind, cls in KINDS.items()} == {
+        kind: set(checks) for kind, checks in schema.REQUESTS.items()
+    }
+
+
+# ---- files ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["runs", "text", "dictionaries", "gold"])
+def test_a_file_in_place_of_a_folder_is_refused(members, data, name):
+    kept = {path: content for path, content in members.items() if not path.startswith(name)}
+    assert f'"{name}" is a file' in refusal({**kept, name: b"x"}, data)
+
+
+def card_of(members):
+    return next(name for name in members if name.endswith("mpu-seed0/run.json"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"types": None},
+        {"types": ["A", "A"], "priors": [0.8, 0.1, 0.1]},
+        {"types": [7]},
+        {"priors": [float("nan"), 0.5]},
+        {"priors": [10**400, 0.5]},
+        {"taggers": 10**9},
+        {"settings": []},
+        {"settings": {"epochs": "many"}},
+        {"versions": {"torch": 2}},
+    ],
+)
+def test_a_card_that_we_never_write_is_refused(members, data, changes):
+    path = card_of(members)
+    card = json.dumps(json.loads(members[path]) | changes)
+    message = refusal({**members, path: card}, data)
+    assert "run.json cannot be read; the run is damaged" in message
+    assert message.endswith("take runs/20260101-000000-ab12 out of the zip")
+
+
+def test_a_card_of_nested_brackets_is_refused(members, data):
+    assert "run.json cannot be read" in refusal({**members, card_of(members): NESTED}, data)
+
+
+def test_a_run_of_an_older_layout_is_imported(members):
+    path = card_of(members)
+    card = json.dumps(json.loads(members[path]) | {"layout": 1})
+    assert import_project_zip(packed({**members, path: card}))
+
+
+def npy(array):
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=True)
+    return stream.getvalue()
+
+
+def huge(shape):
+    stream = io.BytesIO()
+    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        huge((10**13,)),
+        huge((0, 10**13)),
+        npy(np.array([{"a": 1}], dtype=object)),
+        npy(np.array(["a"])),
+        npy(np.array([1, 2])),
+        npy(np.array([[0.5]])),
+        npy(np.array([0.5, np.nan])),
+        npy(np.array([7.0])),
+        npy(np.array([0.5, 0.5]))[:-1],
+        b"",
+        b"\x93NUMPY\x09\x00",
+    ],
+)
+def test_an_array_that_we_never_write_is_refused(members, data, content):
+    path = card_of(members).replace("run.json", "confidence.npy")
+    assert "confidence.npy cannot be read" in refusal({**members, path: content}, data)
+
+
+@pytest.mark.parametrize("content", [NESTED, "[]", '{"options": {}}', "7"])
+def test_a_lexicon_that_we_never_write_is_refused(members, data, content):
+    path = card_of(members).replace("run.json", "lexicon.json")
+    assert "lexicon.json cannot be read" in refusal({**members, path: content}, data)
+
+
+def test_predictions_that_we_never_write_are_refused(members, data):
+    path = card_of(members).replace("run.json", "predictions.parquet")
+    assert "predictions.parquet cannot be read" in refusal({**members, path: b"PAR1"}, data)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("phrases", [7]),
+        ("phrases", None),
+        ("types", [None]),
+        ("phrase_types", [-1]),
+        ("phrase_types", ["0"]),
+        ("match", []),
+        ("muted", [["gout", 7]]),
+        ("is_enabled", "yes"),
+        ("priority", "high"),
+    ],
+)
+def test_a_dictionary_that_we_never_write_is_refused(members, data, tmp_path, key, value):
+    path = "dictionaries/v0001.json"
+    items = json.loads(members[path])
+    items[0][key] = value
+    assert "v0001.json of this project cannot be read" in refusal(
+        with_dictionaries(members, tmp_path, json.dumps(items)), data
+    )
+
+
+def test_dictionaries_of_nested_brackets_are_refused(members, data, tmp_path):
+    assert "cannot be read" in refusal(with_dictionaries(members, tmp_path, NESTED), data)
+
+
+def with_dictionaries(members, tmp_path, content):
+    """The members with another first version of the dictionaries, and its hash in the database."""
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    statement = "UPDATE dictionary_versions SET sha256 = ? WHERE version = 1"
+    crafted = changed(members, tmp_path, statement, digest)
+    return {**crafted, "dictionaries/v0001.json": content}
