@@ -1,12 +1,15 @@
-"""The machine: moments, processes, the garbage collector, and notes on standard error.
+"""The machine: moments, processes, memory, progress, and notes on standard error.
 
 moments    moments as text, for storage
 processes  which process is which, whether it runs, and ending it with its parent
 notes      lines on standard error, beside the results
 garbage    a pause of Python's garbage collector
+memory     unused memory, given back to the system
+progress   how much of a long piece of work is done
 """
 
 from engine.system.garbage import without_collection
+from engine.system.memory import release_memory
 from engine.system.moments import moment, now, seconds_since
 from engine.system.notes import note_all, print_aside
 from engine.system.processes import (
@@ -17,9 +20,11 @@ from engine.system.processes import (
     process_of,
     this_process,
 )
+from engine.system.progress import advance, watched
 
 __all__ = [
     "Process",
+    "advance",
     "end_with_parent",
     "host_name",
     "is_alive",
@@ -28,7 +33,9 @@ __all__ = [
     "now",
     "print_aside",
     "process_of",
+    "release_memory",
     "seconds_since",
     "this_process",
+    "watched",
     "without_collection",
 ]

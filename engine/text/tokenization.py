@@ -8,6 +8,7 @@ import regex
 import sentencex
 
 from engine.settings import LIMITS
+from engine.system import advance
 from engine.text.model import Document, Sentence
 
 # Scripts without spaces: each character is a token, so that phrases match anywhere in a run.
@@ -64,6 +65,7 @@ def make_document(id: str, text: str) -> Document:
     sentences: list[Sentence] = []
     cut = 0
     for start, end in split_sentences(text):
+        advance(end - start)
         piece = text[start:end]
         tokens, starts = tokenize(piece)
         cut += len(tokens) > LIMITS.sentence_tokens
@@ -124,6 +126,7 @@ def _boundaries(view: str) -> Iterator[int]:
 
 
 def _sentence_ends(view: str) -> list[int]:
+    advance(len(view))
     return [piece["end_index"] for piece in sentencex.get_sentence_boundaries("en", view)]
 
 

@@ -19,7 +19,7 @@ READER = {
     "formats.reading", "formats.spacy_jsonl", "formats.streaming", "formats.tagging",
     "formats.text_table", "formats.tokens_csv", "formats.writing",
     "projects.caches.code_version", "projects.caches.corpus", "settings", "system.garbage",
-    "text.model", "text.tokenization",
+    "system.progress", "text.model", "text.tokenization",
 }  # fmt: skip
 MATCHING = {
     "dictionaries.folding", "dictionaries.model", "files.archives", "files.decoding",
@@ -34,7 +34,7 @@ MATCHING = {
     "projects.caches.code_version", "projects.caches.corpus", "projects.caches.labels",
     "projects.connection", "projects.files", "projects.migrations", "projects.store",
     "run_folder.card", "run_folder.predictions", "scoring.marks", "settings", "system.garbage",
-    "system.moments", "text.model", "text.tokenization",
+    "system.moments", "system.progress", "text.model", "text.tokenization",
 }  # fmt: skip
 
 
