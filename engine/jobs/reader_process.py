@@ -66,7 +66,9 @@ def _save_text(project: Project, files: Files, options: ReadOptions) -> Any:
 
 
 def _save_gold(project: Project, files: Files, options: ReadOptions) -> Any:
-    return {"notes": project.set_gold(files, options)}
+    notes = project.set_gold(files, options)
+    gold = project.gold(project.corpus())
+    return {"notes": notes, "documents": len(gold.entities) if gold else 0}
 
 
 def _save_dictionaries(

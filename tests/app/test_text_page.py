@@ -312,6 +312,17 @@ def test_of_a_large_file_the_first_documents_are_shown_and_all_are_saved(project
     assert len(split_texts) == first  # all else was read by the other process
 
 
+def test_a_page_that_was_left_while_saving_says_what_was_saved(project):
+    page = checked(upload(show(project), large()))
+    page = checked(press(page, "Save to the project"))
+    page.file_uploader[0].set_value([])  # as after a visit to another page
+    page = checked(settled(page))
+    assert plain(page.success[0].value) == "Saved 1 file with 12,000 sentences."
+    page = checked(upload(page, NOTES))  # nothing of the first upload is left
+    page = checked(press(page, "Save to the project"))
+    assert [file.name for file in project.text_files()] == ["large.jsonl", "notes.txt"]
+
+
 def test_a_fault_beyond_the_first_documents_is_told_when_saving(project):
     page = checked(upload(show(project), large(bad=b'{"text": \n')))
     page = settled(press(page, "Save to the project"))

@@ -140,10 +140,14 @@ def start_saving(
     _readings()[_saving(slot)] = options, reading
 
 
-def saving(slot: str, options: ReadOptions) -> Reading | None:
-    """Return the process that saves the files of an uploader, or has failed with these options."""
+def saving(slot: str, options: ReadOptions | None = None) -> Reading | None:
+    """Return the process that saves the files of an uploader, or has ended with these options.
+
+    Without options it is any: the page was left meanwhile, so the uploader is empty.
+    """
     key, reading = _readings().get(_saving(slot), (None, None))
-    return reading if reading is None or not reading.is_over or key == options else None
+    is_other = reading is not None and reading.is_over and options not in (None, key)
+    return None if is_other else reading
 
 
 def forget_saving(slot: str) -> None:

@@ -41,8 +41,12 @@ def show(project: Project) -> None:
     if files:
         with st.container(border=True):
             show_preview(project, uploads.uploaded(files), key)
-    else:
-        uploads.forget(key)  # the files were taken out while they were read
+        return
+    uploads.forget(key)  # the files were taken out while they were read
+    if process := uploads.saving(key):
+        with st.container(border=True):
+            if saved := reading.show_saving(process, key, UPLOADER):
+                finish(saved["files"], saved["sentences"], saved["notes"], ())
 
 
 def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
