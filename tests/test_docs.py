@@ -17,6 +17,7 @@ from bench.chart import make_svg, make_table, read_rows
 from engine.cli.command_line import main, make_parser
 from engine.files import SourceFile
 from engine.formats import FORMATS, WriteOptions, WriteReport
+from engine.jobs import READER_LIMITS
 from engine.planning import METHODS
 from engine.settings import (
     LIMITS,
@@ -190,6 +191,13 @@ def test_limits_table_is_complete_and_right():
     }
     for name, _, meaning in rows:  # a size has its unit
         assert meaning.startswith("MB: ") == name.strip("`").endswith("_mb"), name
+
+
+def test_limits_of_readers_are_complete_and_right():
+    rows = table("docs/settings.md", "Limit of a reader")
+    assert {row[0].strip("`"): row[1] for row in rows} == {
+        name: f"{value:,}" for name, value in asdict(READER_LIMITS).items()
+    }
 
 
 def test_formats_table_is_complete_and_right():

@@ -16,7 +16,7 @@ from engine.text import InputError
 from ui.parts import elements, garbage, sidebar, sign_in
 from ui.parts.highlight import STYLE
 from ui.parts.page_style import PAGE_STYLE
-from ui.state import current
+from ui.state import current, idle
 from ui.views.compare import page as compare
 from ui.views.curves import page as curves
 from ui.views.dictionaries import page as dictionaries
@@ -77,6 +77,7 @@ VIEWS = {
 def main() -> None:
     """Draw the app."""
     garbage.spare_loaded()
+    idle.note_use()
     st.set_page_config(page_title="Glossa", page_icon=ICON, layout="wide")
     st.html(STYLE)
     st.html(PAGE_STYLE)

@@ -12,6 +12,11 @@ Start, watch, stop and resume them. Free of torch, but for the worker.
     worker     what its process runs
     reports    what its process writes: progress, results, a heartbeat
     results    what it has stored so far
+
+Uploaded files are read in processes of their own, too. They are no jobs: nothing resumes them.
+
+    reader          start one, watch it, cancel it
+    reader_process  what it runs
 """
 
 from engine.jobs.lifecycle import (
@@ -37,6 +42,7 @@ from engine.jobs.plan import (
     network_key,
     side_by_side,
 )
+from engine.jobs.reader import READER_LIMITS, ReaderLimits, Reading, start_reading
 from engine.jobs.reports import Heart, Report, Superseded, open_report
 from engine.jobs.requests import (
     QUEUED_KINDS,
@@ -80,11 +86,14 @@ __all__ = [
     "CANCELLED",
     "LOG",
     "QUEUED_KINDS",
+    "READER_LIMITS",
     "CurveRequest",
     "Heart",
     "Job",
     "PredictRequest",
     "ProbeRequest",
+    "ReaderLimits",
+    "Reading",
     "Report",
     "Request",
     "Speed",
@@ -136,6 +145,7 @@ __all__ = [
     "side_by_side",
     "stages",
     "start",
+    "start_reading",
     "stored_request",
     "training_job",
 ]

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from engine.files import SourceFile
-from engine.formats import read_corpus
 from engine.jobs.requests import (
     TRAINABLE,
     PredictRequest,
@@ -21,7 +20,7 @@ from engine.jobs.requests import (
 )
 from engine.jobs.rows import Job, fact_of, job_from, job_row
 from engine.planning import METHODS
-from engine.projects import ACTIVE, Project, parsed, reading
+from engine.projects import ACTIVE, Project, parsed, read_once, reading
 from engine.run_folder import PREDICTIONS, Card, read_card, read_entities, run_name
 from engine.text import Corpus, Entity, InputError
 
@@ -217,7 +216,7 @@ def predicted_corpus(project: Project, id: str) -> Corpus:
     request = stored_request(job)
     if not isinstance(request, PredictRequest):
         raise ValueError(f"job {id} is a {job.kind} job, not a predict job")
-    corpus = read_corpus(request.files, request.options)
+    [corpus] = read_once(job.folder, [request.files], request.options)
     path = job.folder / PREDICTIONS
     entities = read_entities(path) if path.exists() else {}
     return Corpus(corpus.documents, entities, corpus.files)

@@ -5,6 +5,7 @@ ownership                      who owns a project, and whom it is shared with
 project                        one project; everything below through one class
 connection, migrations, store  the database: opened, brought up to date, read and changed
 files, texts, gold             the uploaded files, the corpus and the gold in them
+previews                       what new files hold, before they are saved
 versions                       every version of the dictionaries
 labels, caches                 distant labels and read text, kept beside the project
 likely                         likely entities, found before any training
@@ -27,9 +28,27 @@ from engine.projects.likely import (
     likely_file_key,
 )
 from engine.projects.ownership import clean_address
+from engine.projects.previews import (
+    AT_ONCE_BYTES,
+    DictionaryPreview,
+    DictionarySummary,
+    GoldPreview,
+    Preview,
+    TextPreview,
+    is_previewed_at_once,
+    is_read_at_once,
+    preview_dictionaries,
+    preview_from,
+    preview_gold,
+    preview_gold_files,
+    preview_heads,
+    preview_record,
+    preview_text,
+    preview_units,
+)
 from engine.projects.project import Project
 from engine.projects.store import reading, touch, writing
-from engine.projects.texts import read_units
+from engine.projects.texts import read_once, read_units
 from engine.projects.workspace import (
     SAMPLE_ID,
     ProjectSummary,
@@ -53,15 +72,21 @@ from engine.projects.workspace import (
 
 __all__ = [
     "ACTIVE",
+    "AT_ONCE_BYTES",
     "CACHE",
     "IMPORT_LIMITS",
     "SAMPLE_ID",
     "Basis",
+    "DictionaryPreview",
+    "DictionarySummary",
     "EarlierLabels",
+    "GoldPreview",
     "KeptLikely",
+    "Preview",
     "Project",
     "ProjectSummary",
     "StoredFile",
+    "TextPreview",
     "claim_project",
     "clean_address",
     "create_project",
@@ -69,6 +94,8 @@ __all__ = [
     "delete_project",
     "duplicate_project",
     "import_project_zip",
+    "is_previewed_at_once",
+    "is_read_at_once",
     "keep_likely",
     "keep_private",
     "kept_likely",
@@ -78,6 +105,15 @@ __all__ = [
     "list_projects",
     "open_project",
     "parsed",
+    "preview_dictionaries",
+    "preview_from",
+    "preview_gold",
+    "preview_gold_files",
+    "preview_heads",
+    "preview_record",
+    "preview_text",
+    "preview_units",
+    "read_once",
     "read_units",
     "reading",
     "reset_sample",

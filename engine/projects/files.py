@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sqlite3
 import time
 import unicodedata
@@ -205,7 +206,10 @@ def sweep(folder: Path, kept: set[Path]) -> None:
         for path in (folder / name).glob("*"):
             with suppress(OSError):
                 if path not in kept and path.stat().st_mtime < too_young:
-                    path.unlink()
+                    if path.is_dir():  # what a reader process was given
+                        shutil.rmtree(path)
+                    else:
+                        path.unlink()
 
 
 def is_file_id(value: object) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from engine.files import GivenFile
 from engine.formats import Aligned, align, gold_of
 from engine.projects import store as store
-from engine.projects.caches.corpus import store_corpora
+from engine.projects.caches.corpus import load_corpora, store_corpora
 from engine.projects.files import (
     GOLD,
     StoredFile,
@@ -40,19 +40,25 @@ def set_gold(
     files = checked(files)
     stored = store_files(folder, files, f"{new_batch()}-0", GOLD, options)
     try:
-        corpus = read if read is not None else read_stored(folder, stored, files)
+        corpus = read if read is not None else _read_new(folder, stored, files)
         notes, gold = corpus.notes, gold_of(corpus)
         documents = read_text(folder).documents
         if documents or not gold.entities:  # without text, only gold without entities is refused
             notes += align(documents, gold).notes
         sync(folder, stored)
-    except InputError:
+    except (InputError, MemoryError):
         remove_bytes(folder, stored)
         raise
     added = with_counts(stored, corpus)
     store_corpora([corpus], cache_path(folder, added))
     _replace(folder, added)
     return notes
+
+
+def _read_new(folder: Path, stored: Sequence[StoredFile], files: Sequence[GivenFile]) -> Corpus:
+    """Return what was read when the files were shown before they were saved, or read them."""
+    kept = load_corpora(cache_path(folder, stored))
+    return kept[0] if kept and len(kept) == 1 else read_stored(folder, stored, files)
 
 
 def remove_gold(folder: Path) -> None:

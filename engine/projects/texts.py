@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.files import GivenFile, Source, SourceFile
+from engine.files import GivenFile, Source, SourceFile, read_blocks
 from engine.formats import pair_files, read_corpus, unique_ids, with_id
 from engine.projects import store as store
 from engine.projects.caches.corpus import load_corpora, load_ids, reader_version, store_corpora
@@ -35,6 +35,7 @@ from engine.projects.files import (
     with_counts,
 )
 from engine.settings import NO_LIMITS, ReadOptions
+from engine.system import moment, now
 from engine.text import Corpus, Document, Entity, FileReport, InputError
 
 
@@ -96,6 +97,35 @@ def read_units(files: Sequence[GivenFile], options: ReadOptions) -> list[Corpus]
     return [read_corpus(unit, options) for unit in pair_files(checked(files))]
 
 
+def read_once(
+    folder: Path, units: Sequence[Sequence[GivenFile]], options: ReadOptions
+) -> list[Corpus]:
+    """Return what units of new files hold, and cache it: whoever needs it next need not read them.
+
+    Adding the same files to the project finds it. `folder` may also be that of a job.
+    """
+    path = cache_path(folder, _records_of(units, options))
+    corpora = load_corpora(path)
+    if corpora is None or len(corpora) != len(units):
+        corpora = [read_corpus(unit, options) for unit in units]
+        store_corpora(corpora, path)
+    return corpora
+
+
+def _records_of(units: Sequence[Sequence[GivenFile]], options: ReadOptions) -> list[StoredFile]:
+    """Return the records that the files would get, as far as a cache's name depends on them."""
+    added_at = moment(now())
+    listed = []
+    for number, unit in enumerate(units):
+        for file in unit:
+            digest = hashlib.sha256()
+            for block in read_blocks(file):
+                digest.update(block)
+            record = StoredFile("", file.name, file.size, added_at, options, 0, 0, 0)
+            listed.append(replace(record, unit=f"-{number}", sha256=digest.hexdigest()))
+    return listed
+
+
 def add_text(
     folder: Path,
     files: Sequence[GivenFile],
@@ -118,8 +148,8 @@ def add_text(
             added = [file for unit in units for file in unit.files]
             store_corpora([unit.corpus for unit in units], cache_path(folder, added))
             notes += _insert(folder, units)
-    except InputError:
-        remove_bytes(folder, copied)
+    except (InputError, MemoryError):
+        _remove_unnamed(folder, copied)
         raise
     if units:
         tidy(folder)
@@ -137,7 +167,7 @@ def _copy_and_read(
     with store.reading(folder) as db:
         known = {_identity(file) for file in records(db, TEXT)}
     batch, notes = new_batch(), []
-    units: list[Unit] = []
+    new: list[tuple[int, list[StoredFile]]] = []
     for number, files in enumerate(given):
         stored = store_files(folder, files, f"{batch}-{number}", TEXT, options)
         if known.issuperset(map(_identity, stored)):
@@ -146,9 +176,26 @@ def _copy_and_read(
             continue
         copied += stored
         known.update(map(_identity, stored))
-        corpus = read[number] if read is not None else read_stored(folder, stored, files)
-        units.append(Unit(with_counts(stored, corpus), corpus))
+        new.append((number, stored))
+    kept = load_corpora(cache_path(folder, copied)) if read is None and copied else None
+    if kept is not None and len(kept) == len(new):
+        corpora: Iterable[Corpus] = kept
+    elif read is not None:
+        corpora = (read[number] for number, _ in new)
+    else:
+        corpora = (read_stored(folder, stored, given[number]) for number, stored in new)
+    units = [
+        Unit(with_counts(stored, corpus), corpus)
+        for (_, stored), corpus in zip(new, corpora, strict=True)
+    ]
     return units, notes
+
+
+def _remove_unnamed(folder: Path, copied: Sequence[StoredFile]) -> None:
+    """Delete copies, but none that a row names: what went wrong may have done so after that."""
+    with store.reading(folder) as db:
+        named = {file.id for file in records(db, TEXT)}
+    remove_bytes(folder, (file for file in copied if file.id not in named))
 
 
 def read_stored(

@@ -9,6 +9,7 @@ import regex
 import sentencex
 
 from engine.settings import LIMITS
+from engine.system import advance
 from engine.text.model import Document, Layout
 
 # Scripts without spaces: each character is a token, so that phrases match anywhere in a run.
@@ -63,6 +64,7 @@ def make_document(id: str, text: str) -> Document:
     tokens, sentences = array("i"), array("i", (0,))
     cut = count = 0
     for start, end in _sentences(text):
+        advance(end - start)
         for match in _TOKEN.finditer(text, start, end):
             tokens.extend(match.span())
         before, count = count, len(tokens) // 2
@@ -131,4 +133,5 @@ def _boundaries(view: str) -> Iterator[int]:
 
 
 def _sentence_ends(view: str) -> list[int]:
+    advance(len(view))
     return [piece["end_index"] for piece in sentencex.get_sentence_boundaries("en", view)]

@@ -3,7 +3,9 @@ import pytest
 from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from engine.text.model import InputError
+from tests.support.archives import zipped
 from tests.support.pages import checked, figures, open_page, plain, press, table, upload
+from tests.support.waiting import wait_until
 from ui.views.dictionaries import changes as dictionary_changes
 
 TEXT = b"He had gout, then Gout.\nLead pipes lead to lead poisoning.\nA cold and nothing else.\n"
@@ -321,3 +323,14 @@ def test_markup_in_dictionaries_is_shown_as_text(project):
     everything = "".join(e.value for e in (*page.html, *page.markdown, *page.caption))
     assert "<script" not in everything and "<b>X" not in everything
     assert "\\<b\\>X" in page.success[0].value
+
+
+def test_a_zip_of_dictionaries_is_read_and_saved_by_a_process_of_its_own(project):
+    file = zipped({"Disease.txt": DISEASE[1]}, "all.zip")
+    page = upload(show(project), (file.name, file.data, "application/zip"))
+    assert page.get("progress") and "Cancel" in [button.label for button in page.button]
+    wait_until(lambda: not page.run().get("progress"), "it is read", every=0.2)
+    page = press(page, "Save to the project")
+    wait_until(lambda: not page.run().get("progress"), "it is saved", every=0.2)
+    assert plain(checked(page).success[0].value).startswith("Saved Disease.txt with ")
+    assert [dictionary.name for dictionary in project.dictionaries()] == ["Disease.txt"]

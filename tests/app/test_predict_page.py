@@ -10,9 +10,11 @@ from engine.run_folder.card import PREDICTIONS, read_card, write_card
 from engine.run_folder.origin import mark_imported
 from engine.run_folder.predictions import write_predictions
 from engine.text.model import Entity
+from tests.support.archives import zipped
 from tests.support.finished_runs import end_job, finish_run, make_project
 from tests.support.pages import checked, open_page
 from tests.support.pages import html as texts
+from tests.support.waiting import wait_until
 from ui.views.predict import state as prediction
 
 TEXT = "She had gout. Zofran helped.\n"
@@ -101,6 +103,28 @@ def test_files_can_be_predicted_line_by_line(trained):
     checked(page.button(key="predict_start").click().run())
     job = jobs.list_jobs(trained, "predict")[0]
     assert len(jobs.predicted_corpus(trained, job.id).documents) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"gout here", ""), (b"", "a.txt is empty")], ids=["good", "bad"]
+)
+def test_a_zip_is_read_in_a_process_of_its_own_before_the_job_starts(trained, content, said):
+    page = show(trained)
+    page = checked(page.segmented_control(key="predict_kind").set_value("Upload files").run())
+    file = zipped({"a.txt": content})
+    page.file_uploader[0].set_value([(file.name, file.data, "application/zip")])
+    page = checked(page.button(key="predict_start").click().run())
+    assert jobs.list_jobs(trained, "predict") == []
+    assert "Reading" in page.get("progress")[0].proto.text
+    errors = []
+
+    def is_read():
+        errors.extend(error.value for error in page.run().error)
+        return errors or jobs.list_jobs(trained, "predict")
+
+    wait_until(is_read, "the file is read", every=0.2)
+    assert [error.replace("\\", "")[: len(said)] for error in errors] == ([said] if said else [])
+    assert len(jobs.list_jobs(trained, "predict")) == (not said)
 
 
 @pytest.mark.parametrize("kind", ["Paste text", "Upload files"])

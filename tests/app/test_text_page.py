@@ -5,7 +5,9 @@ import pytest
 from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from engine.text import tokenization
-from tests.support.pages import checked, figures, open_page, plain, press, table, upload
+from tests.support.archives import zipped
+from tests.support.pages import captions, checked, figures, open_page, plain, press, table, upload
+from tests.support.waiting import wait_until
 
 NOTES = ("notes.txt", b"He had gout.\nLead was found.\nNothing else.\n", "text/plain")
 TABLE = ("cases.csv", b"key;words\n1;He had gout.\n2;Lead was found.\n", "text/csv")
@@ -271,3 +273,82 @@ def test_markup_in_names_and_text_is_shown_as_text(project):
     assert "<img" not in everything and "<script" not in everything
     page = upload(page, ("<b>bad<b>_x_.txt", b"%PDF", ""))
     assert page.error[0].value.startswith("\\<b\\>bad\\<b\\>\\_x\\_\\.txt is a PDF file")
+
+
+# ---- uploads that a process of its own reads ------------------------------------------------
+
+
+def settled(page):
+    """Draw the page until no process reads or saves."""
+    wait_until(lambda: not page.run().get("progress"), "the process ends", every=0.2)
+    assert not page.exception
+    return page
+
+
+def large(bad=b""):
+    lines = (b'{"id": "%d", "text": "He had gout. Lead was found."}\n' % i for i in range(6000))
+    return ("large.jsonl", b"".join(lines) + bad, "application/json")
+
+
+def zip_upload(members):
+    file = zipped(members, "texts.zip")
+    return (file.name, file.data, "application/zip")
+
+
+def test_of_a_large_file_the_first_documents_are_shown_and_all_are_saved(project, split_texts):
+    page = checked(upload(show(project), large()))
+    first = int(figures(page)["Documents"].replace(",", ""))
+    assert 0 < first < 6000
+    said = f"The first {first:,} documents; the file has {len(large()[1]) / 1e3:.0f} kB."
+    assert any(text.startswith(said) for text in captions(page))
+    assert len(split_texts) == first
+    page = checked(press(page, "Save to the project"))
+    page = checked(settled(page))
+    assert plain(page.success[0].value) == "Saved 1 file with 12,000 sentences."
+    assert page.file_uploader[0].value == []
+    assert project.text_files()[0].documents == 6000
+    assert len(split_texts) == first  # all else was read by the other process
+
+
+def test_a_page_that_was_left_while_saving_says_what_was_saved(project):
+    page = checked(upload(show(project), large()))
+    page = checked(press(page, "Save to the project"))
+    page.file_uploader[0].set_value([])  # as after a visit to another page
+    page = checked(settled(page))
+    assert plain(page.success[0].value) == "Saved 1 file with 12,000 sentences."
+    page = checked(upload(page, NOTES))  # nothing of the first upload is left
+    page = checked(press(page, "Save to the project"))
+    assert [file.name for file in project.text_files()] == ["large.jsonl", "notes.txt"]
+
+
+def test_a_fault_beyond_the_first_documents_is_told_when_saving(project):
+    page = checked(upload(show(project), large(bad=b'{"text": \n')))
+    page = settled(press(page, "Save to the project"))
+    assert "line 6,001: not valid JSON" in plain(page.error[0].value)
+    assert project.text_files() == []
+    page = checked(press(page, "Skip bad lines"))
+    page = checked(settled(press(page, "Save to the project")))
+    assert project.text_files()[0].documents == 6000
+
+
+def test_reading_a_zip_shows_progress_and_can_be_cancelled_and_begun_again(project):
+    page = upload(show(project), zip_upload({"a.txt": b"He had gout."}))
+    assert page.get("progress") and "Cancel" in labels(page)
+    press(page, "Cancel")
+    page = settled(page)
+    if "Read again" in labels(page):  # or it was faster than the click
+        assert page.info[0].value == "Reading was cancelled. Nothing was changed."
+        page = settled(press(page, "Read again"))
+    assert figures(checked(page))["Documents"] == "1"
+    page = checked(settled(press(page, "Save to the project")))
+    assert [document.text for document in project.corpus().documents] == ["He had gout."]
+
+
+def test_gold_in_a_zip_is_read_in_a_process_and_saved(project):
+    page = gold_tab(add(project, NOTES))
+    page = upload_gold(page, zip_upload({"gold.csv": GOLD[1]}))
+    page = checked(settled(page))
+    assert table(page, "entities").to_numpy().tolist() == [["Chemical", 1], ["Disease", 1]]
+    page = checked(settled(press(page, "Save as gold")))
+    assert plain(page.success[0].value) == "Saved gold for 1 document."
+    assert [file.name for file in project.gold_files()] == ["texts.zip"]

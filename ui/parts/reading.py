@@ -1,13 +1,15 @@
-"""Options for reading uploaded files, and buttons that fix what went wrong."""
+"""Options for reading uploaded files, their progress, and buttons that fix what went wrong."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
+from engine.jobs import Reading
 from engine.settings import ReadOptions
 from engine.text import InputError
-from ui.parts import elements
-from ui.state import current
+from ui.parts import elements, live
+from ui.state import current, uploads
 
 DETECT = "Detect"
 ENCODINGS = {
@@ -98,3 +100,47 @@ def preview_heading() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Before you save", anchor=False, width="content")
         st.badge("Not saved yet", icon=":material/edit:", color="orange")
+
+
+def show_progress(reading: Reading, key: str, doing: str) -> None:
+    """Draw how far a process has read, with a button to cancel it, until it has ended."""
+
+    def draw() -> None:
+        if reading.is_cancelled:
+            st.progress(reading.share, text="Stopping")
+            return
+        share = f", {reading.share:.0%}" if reading.share else ""
+        st.progress(reading.share, text=f"{doing}{share}. You can go on working meanwhile.")
+        st.button("Cancel", key=f"{key}_cancel", on_click=reading.cancel)
+
+    live.redraw("1s", draw, lambda: reading.is_over)
+
+
+def show_reading(reading: Reading, key: str, slot: str, uploader: str) -> None:
+    """Draw a process that reads files for a preview: its progress, or that it was cancelled."""
+    if not reading.is_over:
+        show_progress(reading, key, "Reading")
+        return
+    st.info("Reading was cancelled. Nothing was changed.")
+    with st.container(horizontal=True):
+        st.button("Read again", key=f"{key}_again", on_click=uploads.forget, args=(slot,))
+        discard_button(key, uploader)
+
+
+def show_saving(reading: Reading, key: str, uploader: str, columns: Sequence[str] = ()) -> Any:
+    """Draw a process that saves files: its progress, or why it failed; return what it saved."""
+    if not reading.is_over:
+        show_progress(reading, f"{key}_saving", "Saving")
+        return None
+    if reading.is_cancelled:
+        st.info("Saving was cancelled. Nothing was changed.")
+    else:
+        try:
+            saved = reading.outcome()
+        except InputError as error:
+            show_fault(error, columns, key, uploader)
+        else:
+            uploads.forget_saving(key)
+            return saved
+    st.button("Back", key=f"{key}_back", on_click=uploads.forget_saving, args=(key,))
+    return None

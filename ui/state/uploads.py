@@ -1,25 +1,42 @@
-"""Uploaded files before they are saved: hash and read each once, and keep what was read."""
+"""Uploaded files before they are saved: what is in them, read here or in a process of its own.
+
+Small plain files are read at once (`engine.projects.AT_ONCE_BYTES` has the rule). For others, a
+function here returns a `Reading` until its process has ended, and the page shows its progress.
+"""
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
-import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from engine.dictionaries import Dictionary, read_dictionaries, with_own_names
 from engine.files import SourceFile
-from engine.formats import Aligned, align, column_names, gold_of, join_corpora
+from engine.formats import column_names
 from engine.formats import read_corpus as read_files
-from engine.projects import Project, read_units
+from engine.jobs import Reading, start_reading
+from engine.projects import (
+    DictionaryPreview,
+    GoldPreview,
+    Project,
+    TextPreview,
+    is_previewed_at_once,
+    is_read_at_once,
+    preview_dictionaries,
+    preview_from,
+    preview_gold,
+    preview_heads,
+    preview_units,
+    read_units,
+)
 from engine.settings import ReadOptions
-from engine.text import Corpus, InputError, TextFigures, document_table, measure_text
+from engine.text import InputError
 from ui.state.corpus import read_corpus
 
 _KEPT = 2  # previews of each kind; they are soon saved or thrown away
-_HASHES = "upload_hashes"
-_FIRST_ROWS = 5
+_HASHES, _READINGS = "upload_hashes", "upload_readings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,35 +47,9 @@ class Uploads:
     key: str
     load: Callable[[], list[SourceFile]]
 
-
-@dataclass(frozen=True, slots=True)
-class TextPreview:
-    """What saving would add: read once for the preview, and saved without reading again."""
-
-    units: tuple[Corpus, ...]  # as the project keeps them
-    corpus: Corpus  # all of them
-    figures: TextFigures
-    first: pd.DataFrame  # the first documents: document, sentences, tokens, longest, text
-
     @property
-    def entities(self) -> int:
-        return sum(map(len, self.corpus.entities.values()))
-
-
-@dataclass(frozen=True, slots=True)
-class GoldPreview:
-    """What the gold files hold, and their annotations at their places in the project's text."""
-
-    corpus: Corpus
-    aligned: Aligned
-
-
-@dataclass(frozen=True, slots=True)
-class DictionaryPreview:
-    """The dictionaries in uploaded files."""
-
-    dictionaries: tuple[Dictionary, ...]
-    untyped: tuple[str, ...]  # the message for each file that names no type for its phrases
+    def is_read_at_once(self) -> bool:
+        return is_read_at_once(self.load())
 
 
 def uploaded(files: Sequence[UploadedFile]) -> Uploads:
@@ -83,24 +74,125 @@ def columns(uploads: Uploads, options: ReadOptions) -> list[str]:
         return []
 
 
-def text_preview(uploads: Uploads, options: ReadOptions) -> TextPreview:
-    """Return what the files would add; InputError if they cannot be read."""
-    return _text_preview((uploads.key, options), uploads)
+# ---- previews: each is InputError if the files cannot be read ---------------------------------
 
 
-def gold_preview(uploads: Uploads, options: ReadOptions, project: Project) -> GoldPreview:
-    """Return the annotations of the files at their places in the project's text."""
-    return _gold_preview((uploads.key, options, project.text_key()), uploads, project)
+def text_preview(
+    project: Project, uploads: Uploads, options: ReadOptions, slot: str
+) -> TextPreview | Reading:
+    """Return what the files would add; `slot` is the uploader's key, for a process that reads."""
+    if uploads.is_read_at_once:
+        return _text_preview((uploads.key, options), uploads)
+    if slot not in _readings() and is_previewed_at_once(uploads.load()):
+        with suppress(InputError):  # it may be due to the cut, so all of the file decides
+            return _text_heads((uploads.key, options), uploads)
+    return _preview(project, uploads, slot, "preview_text", options)
+
+
+def gold_preview(
+    project: Project, uploads: Uploads, options: ReadOptions, slot: str
+) -> GoldPreview | Reading:
+    """Return what the files annotate in the project's text."""
+    if uploads.is_read_at_once:
+        return _gold_preview((uploads.key, options, project.text_key()), uploads, project)
+    return _preview(project, uploads, slot, "preview_gold", options, project.text_key())
 
 
 def dictionary_preview(
-    uploads: Uploads, options: ReadOptions, entity_type: str
-) -> DictionaryPreview:
-    """Return the dictionaries in the files, each under a name of its own.
+    project: Project, uploads: Uploads, options: ReadOptions, entity_type: str, slot: str
+) -> DictionaryPreview | Reading:
+    """Return the dictionaries in the files; `entity_type` is for files that name no type."""
+    if uploads.is_read_at_once:
+        return _dictionary_preview((uploads.key, options, entity_type), uploads)
+    return _preview(
+        project, uploads, slot, "preview_dictionaries", options, entity_type=entity_type
+    )
 
-    `entity_type` is for files that name no type. A plain list still takes its file's name as type.
+
+def _preview(
+    project: Project,
+    uploads: Uploads,
+    slot: str,
+    task: str,
+    options: ReadOptions,
+    *key: str,
+    **more: Any,
+) -> Any:
+    """Return the preview that a process of its own makes, or the reading that is to bring it."""
+    reading = read_apart(
+        slot,
+        (uploads.key, options, project.id, *key, *more.values()),
+        lambda: start_reading(project.folder, task, uploads.load(), options, **more),
+    )
+    if not reading.is_over or reading.is_cancelled:
+        return reading
+    return preview_from(reading.outcome())
+
+
+# ---- saving -----------------------------------------------------------------------------------
+
+
+def start_saving(
+    project: Project, uploads: Uploads, options: ReadOptions, slot: str, task: str, **more: Any
+) -> None:
+    """Let a process of its own read the files and save them; `saving` returns it from now on."""
+    reading = start_reading(project.folder, task, uploads.load(), options, **more)
+    _readings()[_saving(slot)] = options, reading
+
+
+def saving(slot: str, options: ReadOptions | None = None) -> Reading | None:
+    """Return the process that saves the files of an uploader, or has ended with these options.
+
+    Without options it is any: the page was left meanwhile, so the uploader is empty.
     """
-    return _dictionary_preview((uploads.key, options, entity_type), uploads)
+    key, reading = _readings().get(_saving(slot), (None, None))
+    is_other = reading is not None and reading.is_over and options not in (None, key)
+    return None if is_other else reading
+
+
+def forget_saving(slot: str) -> None:
+    """Let go of a process that was to save files."""
+    forget(_saving(slot))
+
+
+def _saving(slot: str) -> str:
+    return f"{slot} save"
+
+
+# ---- processes --------------------------------------------------------------------------------
+
+
+def read_apart(slot: str, key: object, start: Callable[[], Reading]) -> Reading:
+    """Return the reading in a slot; with another key, the old one is cancelled and one started."""
+    entry = _readings().get(slot)
+    if entry is None or entry[0] != key:
+        forget(slot)
+        _readings()[slot] = key, start()
+    return _readings()[slot][1]
+
+
+def reading_in(slot: str) -> Reading | None:
+    """Return the reading in a slot."""
+    return _readings().get(slot, (None, None))[1]
+
+
+def taken(slot: str) -> tuple[Any, Reading]:
+    """Return the key and the reading in a slot, which is empty from now on."""
+    return _readings().pop(slot)
+
+
+def forget(slot: str) -> None:
+    """Cancel the reading in a slot, if there is one, and let go of it."""
+    _, reading = _readings().pop(slot, (None, None))
+    if reading is not None:
+        reading.cancel()
+
+
+def _readings() -> dict[str, tuple[Any, Reading]]:
+    return st.session_state.setdefault(_READINGS, {})
+
+
+# ---- read in this process ---------------------------------------------------------------------
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
@@ -111,35 +203,22 @@ def _columns(key: tuple[str, ReadOptions], _uploads: Uploads) -> tuple[str, ...]
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the files")
 def _text_preview(key: tuple[str, ReadOptions], _uploads: Uploads) -> TextPreview:
-    units = read_units(_uploads.load(), key[1])
-    corpus = join_corpora(units)
-    first = document_table(corpus, _FIRST_ROWS)
-    return TextPreview(tuple(units), corpus, measure_text(corpus), first)
+    files = _uploads.load()
+    return preview_units(files, read_units(files, key[1]))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Reading the files")
+def _text_heads(key: tuple[str, ReadOptions], _uploads: Uploads) -> TextPreview:
+    return preview_heads(_uploads.load(), key[1])
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the gold")
 def _gold_preview(
     key: tuple[str, ReadOptions, str], _uploads: Uploads, _project: Project
 ) -> GoldPreview:
-    corpus = read_files(_uploads.load(), key[1])
-    gold = gold_of(corpus)
-    aligned = align(read_corpus(_project).documents, gold)
-    return GoldPreview(corpus, Aligned(aligned.entities, (*gold.notes, *aligned.notes)))
+    return preview_gold(read_files(_uploads.load(), key[1]), read_corpus(_project))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
 def _dictionary_preview(key: tuple[str, ReadOptions, str], _uploads: Uploads) -> DictionaryPreview:
-    _, options, entity_type = key
-    dictionaries: list[Dictionary] = []
-    untyped: list[InputError] = []
-    for file in _uploads.load():
-        try:
-            dictionaries += read_dictionaries([file], options)
-        except InputError as error:
-            if error.fix != "entity_type":
-                raise
-            untyped.append(error)
-            if entity_type:
-                dictionaries += read_dictionaries([file], options, entity_type)
-    named = tuple(with_own_names(dictionaries))
-    return DictionaryPreview(named, tuple(str(error) for error in untyped))
+    return preview_dictionaries(_uploads.load(), key[1], key[2])

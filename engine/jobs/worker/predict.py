@@ -1,10 +1,10 @@
 """Predict jobs: find entities in new texts with a trained run."""
 
 from engine.experiment import predict
-from engine.formats import read_corpus
 from engine.jobs import PredictRequest, find_job, run_folder
 from engine.jobs.worker.setup import ActiveJob
 from engine.network import Stopped
+from engine.projects import read_once
 from engine.run_folder import PREDICTIONS, write_predictions
 from engine.runs import CutTokens, load_run
 from engine.text import InputError
@@ -14,7 +14,7 @@ def predict_job(active: ActiveJob, request: PredictRequest) -> bool:
     """Find entities in the job's texts; return False when stopped on the way."""
     report = active.report
     report.progress(stage="reading")
-    corpus = read_corpus(request.files, request.options)
+    [corpus] = read_once(report.job.folder, [request.files], request.options)
     if not any(document.sentences for document in corpus.documents):
         raise InputError("these files hold no words to look at")
     trained = load_run(run_folder(find_job(active.project, request.run), request.method))

@@ -1,13 +1,13 @@
 """Add dictionaries: upload files, check and correct their types, then save them."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from engine.dictionaries import Dictionary, retype
-from engine.projects import Project
+from engine.jobs import Reading
+from engine.projects import DictionaryPreview, DictionarySummary, Project
 from engine.settings import LIMITS, ReadOptions
 from engine.text import InputError
 from ui.parts import elements, reading
@@ -34,6 +34,12 @@ def show(project: Project) -> None:
     if files:
         with st.container(border=True):
             show_preview(project, uploads.uploaded(files), key)
+        return
+    uploads.forget(key)  # the files were taken out while they were read
+    if process := uploads.saving(key):
+        with st.container(border=True):
+            if saved := reading.show_saving(process, key, UPLOADER):
+                finish(project, saved["names"], saved["phrases"])
 
 
 def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
@@ -44,10 +50,19 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
         skip = reading.skip_toggle(key)
     options = ReadOptions(encoding=encoding, skip_bad_lines=skip)
     try:
-        entity_type = ask_type(uploads.dictionary_preview(files, options, "").untyped, key)
-        preview = uploads.dictionary_preview(files, options, entity_type)
+        preview = uploads.dictionary_preview(project, files, options, "", key)
+        entity_type = ""
+        if isinstance(preview, DictionaryPreview):
+            entity_type = ask_type(preview.untyped, key)
+        if entity_type:
+            preview = uploads.dictionary_preview(
+                project, files, options, entity_type, f"{key} typed"
+            )
     except InputError as error:
         reading.show_fault(error, (), key, UPLOADER)
+        return
+    if isinstance(preview, Reading):
+        reading.show_reading(preview, key, f"{key} typed" if entity_type else key, UPLOADER)
         return
     new = preview.dictionaries
     if preview.untyped and not entity_type:
@@ -56,11 +71,27 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     types = show_types(new, f"{key}_types_{files.key[:8]}_{entity_type}")
     show_examples(new)
     held = state.read_dictionaries(project)
-    way = ask_way(held, new, key)
+    is_replacing = ask_way(held, new, key) == REPLACE
+    if process := uploads.saving(key, options):
+        if saved := reading.show_saving(process, key, UPLOADER):
+            finish(project, saved["names"], saved["phrases"])
+        return
     with st.container(horizontal=True):
         if st.button("Save to the project", key=f"{key}_save", type="primary"):
             with elements.explained():
-                save(project, retype(new, types), is_replacing=way == REPLACE)
+                if preview.read is None:
+                    uploads.start_saving(
+                        project,
+                        files,
+                        options,
+                        key,
+                        "save_dictionaries",
+                        entity_type=entity_type,
+                        types=[(*pair, wanted) for pair, wanted in types.items()],
+                        is_replacing=is_replacing,
+                    )
+                    st.rerun()
+                save(project, retype(preview.read, types), is_replacing=is_replacing)
         reading.discard_button(key, UPLOADER)
 
 
@@ -79,7 +110,7 @@ def ask_type(untyped: Sequence[str], key: str) -> str:
     return " ".join(answer.split())
 
 
-def ask_way(held: Sequence[Dictionary], new: Sequence[Dictionary], key: str) -> str:
+def ask_way(held: Sequence[Dictionary], new: Sequence[DictionarySummary], key: str) -> str:
     """Ask what to do with a dictionary whose name is already in the project."""
     known = {dictionary.name for dictionary in held} & {dictionary.name for dictionary in new}
     if not known:
@@ -90,16 +121,15 @@ def ask_way(held: Sequence[Dictionary], new: Sequence[Dictionary], key: str) -> 
     return st.radio(label, [REPLACE, BESIDE], horizontal=True, key=f"{key}_way")
 
 
-def show_types(new: Sequence[Dictionary], key: str) -> dict[tuple[str, str], str]:
+def show_types(new: Sequence[DictionarySummary], key: str) -> dict[tuple[str, str], str]:
     """Draw one row per file and type; return the types to save them as."""
     pairs = [(d.name, entity_type) for d in new for entity_type in d.types]
-    counts = Counter((d.name, phrase.entity_type) for d in new for phrase in d.phrases)
     table = pd.DataFrame(
         {
             "file": [file for file, _ in pairs],
             "found": [entity_type for _, entity_type in pairs],
             "type": [entity_type for _, entity_type in pairs],
-            "phrases": [counts[pair] for pair in pairs],
+            "phrases": [count for d in new for count in d.types.values()],
         }
     )
     edited = st.data_editor(
@@ -117,11 +147,10 @@ def show_types(new: Sequence[Dictionary], key: str) -> dict[tuple[str, str], str
     return dict(zip(pairs, edited["type"].astype(str), strict=True))
 
 
-def show_examples(new: Sequence[Dictionary]) -> None:
+def show_examples(new: Sequence[DictionarySummary]) -> None:
     """Draw the first phrases of each file, and the notes of the reader."""
     lines = [
-        f"{dictionary.name}: {', '.join(p.text for p in dictionary.phrases[:5])}"
-        + (" …" if len(dictionary.phrases) > 5 else "")
+        f"{dictionary.name}: {', '.join(dictionary.first)}" + (" …" if dictionary.has_more else "")
         for dictionary in new[:10]
     ]
     st.caption("The first phrases")
@@ -132,10 +161,15 @@ def show_examples(new: Sequence[Dictionary]) -> None:
 
 
 def save(project: Project, new: Sequence[Dictionary], *, is_replacing: bool) -> None:
-    """Save the dictionaries as a new version, say so, and empty the uploader."""
+    """Save the dictionaries as a new version, and say so."""
     added = project.join_dictionaries(new, is_replacing=is_replacing)
-    names = ", ".join(dictionary.name for dictionary in added)
-    phrases = elements.plural(sum(len(dictionary.phrases) for dictionary in added), "phrase")
-    current.say(f"Saved {names} with {phrases}, as version {project.dictionary_version()}.")
+    finish(project, [d.name for d in added], sum(len(d.phrases) for d in added))
+
+
+def finish(project: Project, names: Sequence[str], phrases: int) -> None:
+    """Say what was saved, and empty the uploader."""
+    count = elements.plural(phrases, "phrase")
+    version = project.dictionary_version()
+    current.say(f"Saved {', '.join(names)} with {count}, as version {version}.")
     current.empty_uploader(UPLOADER)
     st.rerun()

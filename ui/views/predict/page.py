@@ -10,10 +10,10 @@ from engine.jobs import Job
 from engine.projects import Project
 from engine.settings import LIMITS
 from engine.text import InputError
-from ui.parts import elements, live, wording
+from ui.parts import elements, live, reading, wording
 from ui.parts.highlight import highlight_lines, legend, type_colors
 from ui.parts.permission import show_permission
-from ui.state import current, findings
+from ui.state import current, findings, uploads
 from ui.views.predict import state as state
 
 PAGE_SIZE = 25
@@ -72,6 +72,8 @@ def show_question(project: Project, runs: list[Job]) -> tuple[Job, str]:
     is_asked = button.button(
         "Find entities", type="primary", key="predict_start", disabled=not is_allowed
     )
+    if kind == UPLOAD and not is_asked:
+        show_check(project, files)
     if is_asked:
         try:
             if kind == PASTE:
@@ -79,13 +81,34 @@ def show_question(project: Project, runs: list[Job]) -> tuple[Job, str]:
             elif not files:
                 raise InputError("no file is chosen. Choose at least one, then press the button")
             else:
-                state.start(project, run.id, method, state.uploaded_files(files), lines)
-                current.empty_uploader(UPLOADER)
+                key = current.uploader_key(UPLOADER)
+                chosen = uploads.uploaded(files)
+                state.start_uploaded(project, run.id, method, chosen, lines, key)
+                if uploads.reading_in(key) is None:
+                    current.empty_uploader(UPLOADER)
         except InputError as error:
             elements.show_input_error(error)
         else:
             st.rerun()
     return run, method
+
+
+def show_check(project: Project, files: list) -> None:
+    """Draw how far large files are read; once they are, start the prediction."""
+    key = current.uploader_key(UPLOADER)
+    process = uploads.reading_in(key)
+    if not files:
+        uploads.forget(key)  # the files were taken out while they were read
+    elif process is not None and not process.is_over:
+        reading.show_progress(process, key, "Reading")
+    elif process is not None and process.is_cancelled:
+        uploads.forget(key)
+        st.info("Reading was cancelled. Nothing was started.")
+    elif process is not None:
+        with elements.explained():
+            if state.start_checked(project, uploads.uploaded(files), key):
+                current.empty_uploader(UPLOADER)
+                st.rerun()
 
 
 def ask_about_text(project: Project, run: Job, method: str, text: str) -> None:

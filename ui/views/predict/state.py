@@ -20,7 +20,7 @@ from engine.projects import Project
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, Sentence
 from ui.parts.highlight import Line, Mark
-from ui.state import findings, labels
+from ui.state import findings, labels, uploads
 
 PASTED = "Pasted text.txt"
 _CHOICE = "prediction"
@@ -37,7 +37,11 @@ def start(
     """Start a prediction, and show it from now on."""
     options = ReadOptions(lines_are_documents=lines)
     read_corpus(files, options)  # fails here if files are unreadable, before a job starts
-    job = jobs.start(project, PredictRequest(run, method, tuple(files), options))
+    _start(project, PredictRequest(run, method, tuple(files), options))
+
+
+def _start(project: Project, request: PredictRequest) -> None:
+    job = jobs.start(project, request)
     project.set_choice(_CHOICE, job.id)
 
 
@@ -46,9 +50,36 @@ def start_pasted(project: Project, run: str, method: str, text: str) -> None:
     start(project, run, method, [SourceFile(PASTED, text.encode())], lines=False)
 
 
-def uploaded_files(uploads: Sequence[object]) -> list[SourceFile]:
-    """Return the files of an uploader."""
-    return [SourceFile(file.name, file.getvalue()) for file in uploads]  # type: ignore[attr-defined]
+def start_uploaded(
+    project: Project, run: str, method: str, files: uploads.Uploads, lines: bool, slot: str
+) -> None:
+    """Start a prediction on files, or first let a process of its own check large ones.
+
+    `checking` returns that process, and `start_checked` starts the prediction after it.
+    """
+    if files.is_read_at_once:
+        start(project, run, method, files.load(), lines)
+        return
+    options = ReadOptions(lines_are_documents=lines)
+    uploads.forget(slot)
+    uploads.read_apart(
+        slot,
+        (run, method, options, files.key),
+        lambda: jobs.start_reading(project.folder, "read_for_prediction", files.load(), options),
+    )
+
+
+def start_checked(project: Project, files: uploads.Uploads, slot: str) -> bool:
+    """Start the prediction on files that were checked; InputError if they cannot be read.
+
+    Return False if the uploader holds other files by now.
+    """
+    (run, method, options, key), reading = uploads.taken(slot)
+    reading.outcome()
+    if key != files.key:
+        return False
+    _start(project, PredictRequest(run, method, tuple(files.load()), options))
+    return True
 
 
 # ---- earlier predictions --------------------------------------------------------------------

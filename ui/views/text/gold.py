@@ -7,7 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from engine.formats import Aligned
-from engine.projects import Project
+from engine.jobs import Reading
+from engine.projects import GoldPreview, Project
 from engine.settings import LIMITS, ReadOptions
 from engine.text import Entity, InputError
 from ui.parts import elements, reading
@@ -40,6 +41,12 @@ def show(project: Project) -> None:
     if files:
         with st.container(border=True):
             show_preview(project, uploads.uploaded(files), key)
+        return
+    uploads.forget(key)  # the files were taken out while they were read
+    if process := uploads.saving(key):
+        with st.container(border=True):
+            if saved := reading.show_saving(process, key, UPLOADER):
+                finish(saved["documents"])
 
 
 def show_gold(project: Project) -> None:
@@ -74,29 +81,59 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     columns = uploads.columns(files, ReadOptions())
     options = reading.file_options(columns, key)
     try:
-        preview = uploads.gold_preview(files, options, project)
+        preview = uploads.gold_preview(project, files, options, key)
     except InputError as error:
         reading.show_fault(error, columns, key, UPLOADER)
         return
-    gold = preview.aligned
-    show_aligned(gold, f"{key}_table")
-    if gold.notes:
-        st.html(bullets(gold.notes))
+    if isinstance(preview, Reading):
+        reading.show_reading(preview, key, key, UPLOADER)
+        return
+    show_counts(preview.documents, preview.entities, f"{key}_table")
+    if preview.notes:
+        st.html(bullets(preview.notes))
+    if process := uploads.saving(key, options):
+        if reading.show_saving(process, key, UPLOADER, columns):
+            finish(preview.documents)
+        return
     with st.container(horizontal=True):
         if st.button("Save as gold", key=f"{key}_save", type="primary"):
-            with elements.explained(), st.spinner("Saving"):
-                project.set_gold(files.load(), options, preview.corpus)
-                current.empty_uploader(UPLOADER)
-                current.say(f"Saved gold for {elements.plural(len(gold.entities), 'document')}.")
-                st.rerun()
+            with elements.explained():
+                save(project, files, options, preview, key)
         reading.discard_button(key, UPLOADER)
+
+
+def save(
+    project: Project,
+    files: uploads.Uploads,
+    options: ReadOptions,
+    preview: GoldPreview,
+    key: str,
+) -> None:
+    """Keep the files as the gold, here or in a process of its own."""
+    if preview.read is None:
+        uploads.start_saving(project, files, options, key, "save_gold")
+        st.rerun()
+    with st.spinner("Saving"):
+        project.set_gold(files.load(), options, preview.read)
+    finish(preview.documents)
+
+
+def finish(documents: int) -> None:
+    """Say what was saved, and empty the uploader."""
+    current.empty_uploader(UPLOADER)
+    current.say(f"Saved gold for {elements.plural(documents, 'document')}.")
+    st.rerun()
 
 
 def show_aligned(aligned: Aligned, key: str) -> None:
     """Draw how many documents are annotated, and the entities of each type."""
-    counts = counted(aligned.entities)
+    show_counts(len(aligned.entities), counted(aligned.entities), key)
+
+
+def show_counts(documents: int, counts: Mapping[str, int], key: str) -> None:
+    """Draw how many documents are annotated, and the entities of each type."""
     with st.container(horizontal=True):
-        elements.figure("Annotated documents", elements.count(len(aligned.entities)))
+        elements.figure("Annotated documents", elements.count(documents))
         elements.figure("Entities", elements.count(sum(counts.values())))
     table = pd.DataFrame(sorted(counts.items()), columns=["entity_type", "entities"])
     elements.show_table(

@@ -1,12 +1,14 @@
 """Add text: upload files, see how they are read, then save them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
 import pandas as pd
 import streamlit as st
 
-from engine.projects import Project
+from engine.jobs import Reading
+from engine.projects import Project, TextPreview
 from engine.settings import LIMITS, ReadOptions
 from engine.text import InputError
 from ui.parts import elements, reading
@@ -39,6 +41,12 @@ def show(project: Project) -> None:
     if files:
         with st.container(border=True):
             show_preview(project, uploads.uploaded(files), key)
+        return
+    uploads.forget(key)  # the files were taken out while they were read
+    if process := uploads.saving(key):
+        with st.container(border=True):
+            if saved := reading.show_saving(process, key, UPLOADER):
+                finish(saved["files"], saved["sentences"], saved["notes"], ())
 
 
 def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
@@ -46,28 +54,46 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     reading.preview_heading()
     options = show_options(files, key)
     try:
-        preview = uploads.text_preview(files, options)
+        preview = uploads.text_preview(project, files, options, key)
     except InputError as error:
         reading.show_fault(error, uploads.columns(files, options), key, UPLOADER)
         return
+    if isinstance(preview, Reading):
+        reading.show_reading(preview, key, key, UPLOADER)
+        return
     show_reports(preview)
-    with st.container(horizontal=True):
-        elements.figure("Documents", elements.count(preview.figures.documents))
-        elements.figure("Sentences", elements.count(preview.figures.sentences))
-        elements.figure("Tokens", elements.count(preview.figures.tokens))
-        if preview.entities:
-            elements.figure("Gold entities", elements.count(preview.entities), "kept for scoring")
+    show_figures(preview, len(files.names))
     st.caption("The first documents")
     columns = {"document": "Document", "text": st.column_config.TextColumn("Text", width=480)}
     columns |= {"sentences": "Sentences", "tokens": "Tokens"}
-    elements.show_table(preview.first, columns, f"{key}_first")
-    if preview.corpus.notes:
-        st.html(bullets(preview.corpus.notes))
+    elements.show_table(pd.DataFrame(preview.first), columns, f"{key}_first")
+    if preview.notes:
+        st.html(bullets(preview.notes))
+    if process := uploads.saving(key, options):
+        if saved := reading.show_saving(process, key, UPLOADER, uploads.columns(files, options)):
+            finish(saved["files"], saved["sentences"], saved["notes"], preview.notes)
+        return
     with st.container(horizontal=True):
         if st.button("Save to the project", key=f"{key}_save", type="primary"):
             with elements.explained():
-                save(project, files, options, preview)
+                save(project, files, options, preview, key)
         reading.discard_button(key, UPLOADER)
+
+
+def show_figures(preview: TextPreview, files: int) -> None:
+    """Draw how much the files hold, or the part of them that was read."""
+    if not preview.is_whole:
+        has = "the file has" if files == 1 else f"the {files:,} files have"
+        st.caption(
+            f"The first {elements.plural(preview.documents, 'document')}; {has} "
+            f"{elements.size(preview.bytes)}. Saving reads everything."
+        )
+    with st.container(horizontal=True):
+        elements.figure("Documents", elements.count(preview.documents))
+        elements.figure("Sentences", elements.count(preview.sentences))
+        elements.figure("Tokens", elements.count(preview.tokens))
+        if preview.entities:
+            elements.figure("Gold entities", elements.count(preview.entities), "kept for scoring")
 
 
 def show_options(files: uploads.Uploads, key: str) -> ReadOptions:
@@ -90,9 +116,9 @@ def show_options(files: uploads.Uploads, key: str) -> ReadOptions:
     return replace(options, lines_are_documents=bool(lines), keep_entities=keep)
 
 
-def show_reports(preview: uploads.TextPreview) -> None:
+def show_reports(preview: TextPreview) -> None:
     """Draw how each file was read."""
-    reports = preview.corpus.files
+    reports = preview.files
     table = pd.DataFrame(
         {
             "name": [report.name for report in reports],
@@ -111,17 +137,29 @@ def show_reports(preview: uploads.TextPreview) -> None:
 
 
 def save(
-    project: Project, files: uploads.Uploads, options: ReadOptions, preview: uploads.TextPreview
+    project: Project,
+    files: uploads.Uploads,
+    options: ReadOptions,
+    preview: TextPreview,
+    key: str,
 ) -> None:
-    """Add the files to the project, say so, and empty the uploader."""
+    """Add the files to the project, here or in a process of its own."""
+    if preview.read is None:
+        uploads.start_saving(project, files, options, key, "save_text")
+        st.rerun()
     before = len(project.text_files())
     with st.spinner("Saving"):
-        notes = project.add_text(files.load(), options, preview.units)
-    if added := len(project.text_files()) - before:
-        sentences = elements.plural(preview.figures.sentences, "sentence")
-        current.say(f"Saved {elements.plural(added, 'file')} with {sentences}.")
+        notes = project.add_text(files.load(), options, preview.read)
+    finish(len(project.text_files()) - before, preview.sentences, notes, preview.notes)
+
+
+def finish(added: int, sentences: int, notes: Sequence[str], shown: Sequence[str]) -> None:
+    """Say what was saved, with the notes that were not shown before, and empty the uploader."""
+    if added:
+        count = elements.plural(sentences, "sentence")
+        current.say(f"Saved {elements.plural(added, 'file')} with {count}.")
     for note in notes:
-        if note not in preview.corpus.notes:
+        if note not in shown:
             current.say(elements.sentence(note), "info")
     current.empty_uploader(UPLOADER)
     st.rerun()
