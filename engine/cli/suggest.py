@@ -2,7 +2,9 @@
 
 import argparse
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,7 +20,7 @@ from engine.files import written_whole
 from engine.formats import WriteOptions, row_writer
 from engine.jobs import SuggestRequest, settings_of
 from engine.jobs.worker import do_job
-from engine.labels import LikelyTokens
+from engine.labels import DoubtfulPhrase, LikelyTokens
 from engine.learning import find_likely_tokens
 from engine.network import Stopped, Tokens
 from engine.planning import LINEAR_ROUNDS
@@ -37,13 +39,23 @@ _COLUMNS = {
 }
 
 
+class _Suggestions(NamedTuple):
+    likely: LikelyTokens
+    names: pd.DataFrame
+    doubtful: Sequence[DoubtfulPhrase]
+
+
 def suggest_command(options: argparse.Namespace) -> None:
-    """Print likely names that the dictionaries lack, and write them as CSV."""
+    """Print likely names that the dictionaries lack, and phrases in them that look wrong.
+
+    The names are written as CSV.
+    """
     project = project_of(options)
     if project and options.match and options.match != project.match_preset():
         raise InputError("--project brings its own --match; change it in the app, or leave it out")
     request = SuggestRequest(options.preset, parse_changes(options))
-    likely, table = _in_project(project, request) if project else _on_files(options, request)
+    made = _in_project(project, request) if project else _on_files(options, request)
+    likely, table = made.likely, made.names
     share = likely.count() / max(likely.open_count, 1)
     heading("Likely names that the dictionaries lack")
     say(
@@ -59,14 +71,17 @@ def suggest_command(options: argparse.Namespace) -> None:
     if len(table) > _MOST_ROWS:
         rest = len(table) - _MOST_ROWS
         say(f"… and {rest:,} more{'' if options.out else '; write all with --out'}")
+    if made.doubtful:
+        heading("Phrases that the text contradicts")
+        say("A training mutes them; set is_label_checked=false to learn from them all the same.")
+        for phrase in made.doubtful:
+            say(f"  {phrase}")
     if options.out:
         _write(Path(options.out), table)
         say(f"\nWrote {len(table):,} rows to {options.out}.")
 
 
-def _on_files(
-    options: argparse.Namespace, request: SuggestRequest
-) -> tuple[LikelyTokens, pd.DataFrame]:
+def _on_files(options: argparse.Namespace, request: SuggestRequest) -> _Suggestions:
     settings, match = settings_of(request), match_preset(options)
     corpus = read_texts(options)
     dictionaries = read_given_dictionaries(options)
@@ -102,10 +117,10 @@ def _on_files(
         except Stopped:
             raise SystemExit(STOPPED) from None
     names = suggestions(corpus.documents, likely, dictionaries, prepared.labels, match)
-    return likely, names
+    return _Suggestions(likely, names, prepared.doubtful)
 
 
-def _in_project(project: Project, request: SuggestRequest) -> tuple[LikelyTokens, pd.DataFrame]:
+def _in_project(project: Project, request: SuggestRequest) -> _Suggestions:
     """Do a job of the project, whose result the app shows, too."""
     job = jobs.create(project, request)
     with console.ProgressBar("Estimating", LINEAR_ROUNDS, "rounds") as progress:
@@ -126,7 +141,7 @@ def _in_project(project: Project, request: SuggestRequest) -> tuple[LikelyTokens
         job.match_preset,
         decisions=[*project.decisions("check"), *project.decisions("review")],
     )
-    return kept.tokens, names
+    return _Suggestions(kept.tokens, names, kept.doubtful)
 
 
 def _write(path: Path, table: pd.DataFrame) -> None:

@@ -33,7 +33,8 @@ class DoubtfulPhrase:
 
     def __str__(self) -> str:
         looks = f"looks like {self.looks_like}" if self.looks_like else "an everyday word"
-        return f'"{self.phrase}" ({self.entity_type}, {self.match_count:,} matches, {looks})'
+        matches = "1 match" if self.match_count == 1 else f"{self.match_count:,} matches"
+        return f'"{self.phrase}" ({self.entity_type}, {matches}, {looks})'
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,17 @@ def test_suggest_prints_likely_names_and_writes_all_of_them(capsys, folder, tmp_
     assert {row["entity_type"] for row in rows} <= {"Chemical", "Disease"}
 
 
+def test_suggest_lists_the_phrases_that_the_text_contradicts(capsys, folder, tmp_path):
+    everyday = tmp_path / "Everyday.csv"
+    everyday.write_text("phrase,type\nthe,Chemical\nwith,Disease\n", encoding="utf-8")
+    code, out, err = run(capsys, "suggest", folder / "text.jsonl", *dictionaries(), everyday,
+                         "--set", "contextual_layer=0")  # fmt: skip
+    assert code == 0
+    listed = out[out.index("Phrases that the text contradicts") :]
+    assert re.search(r'"the" \(Chemical, \d+ matches, an everyday word\)', listed)
+    assert "not used as labels" in err
+
+
 def test_suggest_takes_no_gold(capsys, folder):
     with pytest.raises(SystemExit):
         main(["suggest", str(folder / "text.jsonl"), *dictionaries(), *gold()])

@@ -7,10 +7,11 @@ from engine import jobs
 from engine.jobs.reports import Report
 from engine.jobs.worker.kinds import do_work
 from engine.jobs.worker.process import do_job
+from engine.labels.likely import DoubtfulPhrase
 from engine.network.device import set_threads
 from engine.network.transformer import contextual_features
 from engine.planning.methods import LINEAR_ROUNDS
-from engine.projects.likely import kept_likely, likely_basis, likely_file_key
+from engine.projects.likely import keep_likely, kept_likely, likely_basis, likely_file_key
 from engine.text.model import InputError
 from tests.support.small_project import TINY, make_small_project, source, tiny_request
 from tests.support.tiny_encoders import save_tiny_bert
@@ -50,6 +51,19 @@ def test_likely_tokens_are_kept_for_every_token_of_the_text(project):
     assert kept.tokens.confidence[likely].min() > 0.5
     assert kept.tokens.confidence[kept.tokens.is_open & ~likely].max() <= 0.5
     assert kept.tokens.margins.min() >= 0 and kept.tokens.margins.max() <= 1
+
+
+def test_doubtful_phrases_are_kept_and_older_files_have_none(project):
+    suggest(project)
+    kept = kept_likely(project)
+    assert kept.doubtful == ()
+    phrases = (DoubtfulPhrase("the", "Drug", 12, ""), DoubtfulPhrase("rash", "Drug", 1, "Disease"))
+    keep_likely(project, kept._replace(doubtful=phrases))
+    assert kept_likely(project).doubtful == phrases
+    assert list(map(str, phrases)) == [
+        '"the" (Drug, 12 matches, an everyday word)',
+        '"rash" (Drug, 1 match, looks like Disease)',
+    ]
 
 
 def test_what_is_kept_tells_when_it_is_outdated(project):
