@@ -175,6 +175,8 @@ def _disagreements(
             return None
         kept.set("disagreements", key, value)
     taken = list(decisions)
+    if not taken:
+        return int(value["total"])
     if value["places"] is None:
         return max(0, int(value["total"]) - sum(d.kind == "review" for d in taken))
     items = (Item(d, a, b, "", t, "", None, (), a) for d, a, b, t in value["places"])

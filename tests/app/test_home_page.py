@@ -66,7 +66,7 @@ def at(project):
 def test_a_new_project_is_told_to_add_text(project):
     page = at(project)
     assert '<div class="gl-next">Add text</div>' in shown(page)
-    assert steps(page)["text"] == ("Add text", ":material/arrow_circle_right:")
+    assert steps(page)["text"] == ("**Add text**", ":material/arrow_circle_right:")
     assert page.button(key="home_step_train").disabled
     assert "home_skip" not in [button.key for button in page.button]
     checked(page.button(key="home_next").click().run())

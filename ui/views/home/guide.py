@@ -55,8 +55,9 @@ def show_next(project: Project, step: Step | None) -> None:
 
 def show_step(step: Step) -> None:
     """Draw one line of the checklist: a link to its page, with its state as an icon."""
+    title = elements.plain(step.title)
     if st.button(
-        elements.plain(step.title),
+        f"**{title}**" if step.state == "next" else title,
         key=f"home_step_{step.key}",
         type="tertiary",
         icon=_ICONS[step.state],
