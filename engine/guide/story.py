@@ -49,16 +49,19 @@ def story_with_gold(
         return None if trained else _nothing_trained()
     table = score_table(scored)
     table = table[table["entity_type"] == ALL_TYPES].set_index("name").fillna(0.0)
-    f1 = table["f1"].astype(float)
+    precision, recall, f1 = (
+        dict(zip(table.index, table[share].tolist(), strict=True))
+        for share in ("precision", "recall", "f1")
+    )
     ranked = sorted(trained, key=lambda name: -f1[name])  # stable: the more trusted first
     best = ranked[0]
     caution = "" if gold >= _FEW_GOLD else f"There are only {gold:,} gold entities: a rough guide."
     if not f1[best]:
         text = "No trained method finds an entity of the gold. Check that both name the same types."
         return Story(None, text, caution)
-    finds, right = (round(100 * float(table.loc[best, share])) for share in ("recall", "precision"))
     why = (
-        f"it finds {finds} of 100 entities, and {right} of 100 that it marks are right "
+        f"it finds {round(100 * recall[best])} of 100 entities, and "
+        f"{round(100 * precision[best])} of 100 that it marks are right "
         f"(F1 {100 * f1[best]:.1f})"
     )
     if dictionary is not None and f1[dictionary] >= f1[best]:
@@ -69,10 +72,10 @@ def story_with_gold(
         return Story(dictionary, text, caution)
     text = f"Take {best}: {why}"
     if dictionary is not None:
-        text += _beside_dictionary(scored, best, dictionary, table.loc[dictionary, "recall"])
+        text += _beside_dictionary(scored, best, dictionary, recall[dictionary])
     text += "."
     if len(ranked) > 1:
-        text += f" {_beside_next(scored, best, ranked[1], float(f1[ranked[1]]))}"
+        text += f" {_beside_next(scored, best, ranked[1], f1[ranked[1]])}"
     return Story(best, text, caution)
 
 
@@ -89,8 +92,9 @@ def _beside_next(scored: Scored, best: str, second: str, f1: float) -> str:
 
 
 def _surely_better(scored: Scored, before: str, after: str) -> bool:
-    table = difference(scored, before, after).set_index("share")
-    return float(table.loc["f1", "better"]) >= _SURE
+    table = difference(scored, before, after)
+    better = dict(zip(table["share"], table["better"].tolist(), strict=True))
+    return bool(better["f1"] >= _SURE)
 
 
 # ---- without gold ---------------------------------------------------------------------------
@@ -174,11 +178,11 @@ def _kept_share(pool: Pool, name: str, dictionary: str | None) -> float | None:
 
 def _agreement(pool: Pool, trained: Sequence[str]) -> float | None:
     """Return the share of what any method finds that all of them find; None for one method."""
-    columns = np.stack([pool.column(name) for name in trained], axis=1)
-    found = columns.any(axis=1)
-    if len(trained) < 2 or not found.any():
+    counts = np.sum([pool.column(name) for name in trained], axis=0)
+    found = int((counts > 0).sum())
+    if len(trained) < 2 or not found:
         return None
-    return float(columns.all(axis=1)[found].mean())
+    return int((counts == len(trained)).sum()) / found
 
 
 def _nothing_trained() -> Story:
