@@ -20,6 +20,7 @@ The packages lie along the data path, and each imports only those before it:
     projects      a folder and a database per project
     jobs          training and prediction in processes of their own
     export        what leaves Glossa
+    guide         what to do next, and which method to take
     library       the functions of `import glossa`
     cli           the command `glossa`
 
@@ -32,6 +33,7 @@ from engine.library import (
     label,
     labeled,
     load_run,
+    next_steps,
     predict,
     read_corpus,
     read_dictionaries,
@@ -55,6 +57,7 @@ __all__ = [
     "label",
     "labeled",
     "load_run",
+    "next_steps",
     "predict",
     "read_corpus",
     "read_dictionaries",

@@ -18,7 +18,9 @@ from engine import labels as _labels
 from engine import scoring as _scoring
 from engine.dictionaries import Dictionary
 from engine.files import SourceFile, read_source
+from engine.guide import Step, project_steps
 from engine.labels import DistantLabels
+from engine.projects import Project, open_project
 from engine.review import suggestions
 from engine.scoring import Evaluation
 from engine.settings import (
@@ -170,6 +172,14 @@ def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) ->
     The format follows from the name of the file unless one is named.
     """
     return _formats.write_corpus(corpus, path, format).rows
+
+
+def next_steps(project: Project | str) -> tuple[Step, ...]:
+    """Return the checklist of a project of the app, given as it is or by its id.
+
+    The step whose state is "next" is the one that helps most.
+    """
+    return project_steps(open_project(project) if isinstance(project, str) else project)
 
 
 def _settings(preset: str, encoder: str, changes: Mapping[str, Any]) -> Settings:

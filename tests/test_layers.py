@@ -18,7 +18,7 @@ UI = ROOT / "ui"
 ORDER = [
     "settings", "system", "text", "files", "formats", "dictionaries", "labels",
     "scoring", "planning", "run_folder", "network", "learning", "experiment", "runs", "review",
-    "projects", "jobs", "export", "library", "cli", "__main__",
+    "projects", "jobs", "export", "guide", "library", "cli", "__main__",
 ]  # fmt: skip
 # What the process of a job runs. It needs torch, so `engine.jobs` cannot offer its names.
 INNER_PACKAGES = ("engine.jobs.worker",)

@@ -5,6 +5,7 @@ import pytest
 import glossa
 from engine.dictionaries.model import Dictionary, Phrase
 from engine.files.sources import SourceFile
+from engine.projects.workspace import create_project
 from engine.settings import Limits, ReadOptions
 from tests.support.planted import Planted
 
@@ -45,3 +46,11 @@ def test_limits_can_be_lifted(tmp_path):
         with pytest.raises(glossa.InputError, match="holds more than 1"):
             read(path, limits=tight)
         assert read(path, limits=None)
+
+
+def test_next_steps_of_a_project(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+    project = create_project("Trial")
+    by_project, by_id = glossa.next_steps(project), glossa.next_steps(project.id)
+    assert by_project == by_id
+    assert [step.title for step in by_id if step.state == "next"] == ["Add text"]

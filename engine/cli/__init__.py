@@ -3,7 +3,8 @@
 command_line, arguments, project_arguments   all commands and their options
 label, score, convert, predict               commands on files
 learning: train, curve; suggest              the same, with torch
-projects, import_, export, project_training  commands on projects
+projects, status, import_, export, project_training
+                                             commands on projects
 app, doctor                                  start the app; check the installation
 inputs, options, sample                      what a command is given: files, settings, verdicts
 terminal, console, label_tables, epoch_lines, encoding_bar, keyboard

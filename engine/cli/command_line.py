@@ -29,7 +29,13 @@ from engine.cli.arguments import (
 from engine.cli.convert import convert_command
 from engine.cli.doctor import doctor_command
 from engine.cli.label import label_command
-from engine.cli.project_arguments import add_export, add_import, add_projects, add_work
+from engine.cli.project_arguments import (
+    add_export,
+    add_import,
+    add_projects,
+    add_status,
+    add_work,
+)
 from engine.cli.score import score_command
 from engine.formats import FORMATS
 from engine.projects import keep_private
@@ -40,7 +46,7 @@ if TYPE_CHECKING:
     from engine.cli.arguments import Subparsers
 
 
-_ON_PROJECTS = ("projects", "import", "export", "work")
+_ON_PROJECTS = ("projects", "status", "import", "export", "work")
 _FOR_LEARNING = ("torch", "transformers", "safetensors")  # what labeling alone does without
 
 
@@ -89,6 +95,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_suggest(commands_parser)
     _add_curve(commands_parser)
     add_projects(commands_parser)
+    add_status(commands_parser)
     add_import(commands_parser)
     add_export(commands_parser)
     add_work(commands_parser)

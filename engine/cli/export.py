@@ -19,6 +19,7 @@ from engine.export import (
     default_run,
     filter_entities,
     methods_with_entities,
+    note_export,
     runs_with_entities,
     with_known,
 )
@@ -49,6 +50,7 @@ def export_command(options: argparse.Namespace) -> None:
     if absent := [name for name in choice.selection.types if name not in chosen.types]:
         note_all([f"no entity is of type {' or '.join(absent)}"])
     write_file(with_known(sets, choice, filter_entities(sets, choice, chosen)), options)
+    note_export(project)
 
 
 def _choice(project: Project, job: Job | None, options: argparse.Namespace) -> ExportChoice:

@@ -1,4 +1,4 @@
-"""Define the commands about projects: projects, import, export and work."""
+"""Define the commands about projects: projects, status, import, export and work."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,9 @@ from engine.cli.arguments import add_command, add_reading, add_type, add_writing
 from engine.cli.export import export_command
 from engine.cli.import_ import import_command
 from engine.cli.projects import projects_command
+from engine.cli.status import status_command
 from engine.export import METHOD_ORDER
+from engine.guide import OPTIONAL
 from engine.jobs.worker import work_command
 
 if TYPE_CHECKING:
@@ -22,6 +24,26 @@ def add_projects(parsers: "Subparsers") -> None:
         "glossa projects",
     )
     parser.set_defaults(run=projects_command)
+
+
+def add_status(parsers: "Subparsers") -> None:
+    """Add `status`."""
+    parser = add_command(
+        parsers,
+        "status",
+        "list what is done in a project and the next step that helps most",
+        "glossa status --project sample",
+    )
+    parser.add_argument("--project", required=True, metavar="ID")
+    parser.add_argument(
+        "--skip", choices=OPTIONAL, help="leave out this step until there is more to do in it"
+    )
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="also say which method of the latest run to take, and why",
+    )
+    parser.set_defaults(run=status_command)
 
 
 def add_import(parsers: "Subparsers") -> None:

@@ -9,6 +9,7 @@ dictionary_writing  dictionaries as CSV or patterns
 
 from engine.export.choice import (
     DICTIONARY,
+    EXPORTED,
     GOLD,
     METHOD_ORDER,
     REVIEWED,
@@ -22,6 +23,7 @@ from engine.export.choice import (
     default_run,
     filter_entities,
     methods_with_entities,
+    note_export,
     offered,
     runs_with_entities,
     with_known,
@@ -33,6 +35,7 @@ from engine.export.verification import Verification, verify
 
 __all__ = [
     "DICTIONARY",
+    "EXPORTED",
     "GOLD",
     "METHOD_ORDER",
     "REVIEWED",
@@ -48,6 +51,7 @@ __all__ = [
     "default_run",
     "filter_entities",
     "methods_with_entities",
+    "note_export",
     "offered",
     "runs_with_entities",
     "verify",

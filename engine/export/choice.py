@@ -7,7 +7,9 @@ chosen = choose_entities(sets, choice, job)        # unfiltered; chosen.lost: th
 filtered = filter_entities(sets, choice, chosen)   # the corpus to write
 """
 
+import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from engine import jobs
@@ -24,6 +26,7 @@ from engine.settings import METHODS as COMPARED
 from engine.text import Corpus, Document, EntitiesByDocument, InputError
 
 RUN, REVIEWED, DICTIONARY, GOLD = "run", "reviewed", "dictionary", "gold"
+EXPORTED = "exported"  # a choice that the project remembers: whether an export was ever made
 METHOD_ORDER = COMPARED[::-1]  # the most trusted first
 _ALL, _PLAIN = Selection(), WriteOptions()
 
@@ -207,3 +210,10 @@ def with_known(sets: EntitySets, choice: ExportChoice, corpus: Corpus) -> Corpus
 def count_entities(corpus: Corpus) -> int:
     """Return how many entities a corpus holds."""
     return sum(map(len, corpus.entities.values()))
+
+
+def note_export(project: Project) -> None:
+    """Remember that entities were exported; an export is not lost because this fails."""
+    with suppress(InputError, sqlite3.Error):
+        if not project.choice(EXPORTED):
+            project.set_choice(EXPORTED, True)

@@ -4,6 +4,7 @@ Start, watch, stop and resume them. Free of torch, but for the worker.
 
     requests   what a job is to do
     plan       the time and the room on the disk that it needs
+    speeds     how fast this machine trains
     lifecycle  start, cancel, resume, delete
     process    its process, apart from ours
     origin     what an imported job may use outside its project
@@ -33,15 +34,7 @@ from engine.jobs.lifecycle import (
     training_job,
 )
 from engine.jobs.origin import allow_names, allow_names_of_run, names_of_run, names_to_ask
-from engine.jobs.plan import (
-    Speed,
-    estimate,
-    machine_name,
-    makespan,
-    measured_speeds,
-    network_key,
-    side_by_side,
-)
+from engine.jobs.plan import estimate, makespan, rough_estimate, side_by_side
 from engine.jobs.reader import READER_LIMITS, ReaderLimits, Reading, start_reading
 from engine.jobs.reports import Heart, Report, Superseded, open_report
 from engine.jobs.requests import (
@@ -80,6 +73,13 @@ from engine.jobs.results import (
     stored_request,
 )
 from engine.jobs.rows import Job, fact_of
+from engine.jobs.speeds import (
+    Speed,
+    keep_speeds,
+    machine_name,
+    measured_speeds,
+    network_key,
+)
 from engine.jobs.watch import CANCELLED, settle
 
 __all__ = [
@@ -120,6 +120,7 @@ __all__ = [
     "find_job",
     "get_job",
     "job_notes",
+    "keep_speeds",
     "kind_of",
     "list_jobs",
     "log_tail",
@@ -137,6 +138,7 @@ __all__ = [
     "requeue",
     "results",
     "resume",
+    "rough_estimate",
     "run_card",
     "run_folder",
     "scores_of",

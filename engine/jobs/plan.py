@@ -1,10 +1,8 @@
 """Estimate what a job will need: seconds, by measured speeds, and room on the disk."""
 
-import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -17,46 +15,15 @@ from engine.jobs.requests import (
     TrainRequest,
     settings_of,
 )
+from engine.jobs.speeds import Speeds, measured_speeds, rough_speeds
 from engine.planning import CONFIDENCE, METHODS, TRAINING
-from engine.projects import Project, reading
+from engine.projects import Project
 from engine.settings import Settings
-from engine.system import host_name
 from engine.text import InputError
 
 _MB = 1_000_000
 _MINILM_BYTES = 91 * _MB
 _UNKNOWN_ENCODER_BYTES = 440 * _MB  # BERT base, the size most encoders have
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """Tokens per second of one stage of one method, measured on this machine."""
-
-    method: str  # "" for what all methods share
-    stage: str  # prepare, confidence, training or predict
-    tokens_per_second: float
-    device: str = "cpu"
-
-
-def machine_name() -> str:
-    """Return the machine that a measured speed holds for."""
-    return f"{host_name()}, {os.cpu_count() or 1} cores"
-
-
-def network_key(settings: Settings) -> str:
-    """Return the settings that decide the speed of an epoch, whatever the method."""
-    parts = {
-        "encoder": settings.encoder,
-        "batch_size": settings.batch_size,
-        "hidden_size": settings.hidden_size,
-        "character_size": settings.character_size,
-        "contextual_layer": settings.contextual_layer,
-        "word_vectors": settings.word_vectors,
-        "lexicon_window": settings.lexicon_window,
-        "encoder_name": settings.encoder_name,
-        "encoder_window": settings.encoder_window,
-    }
-    return json.dumps(parts)
 
 
 def side_by_side(tasks: int, device: str = "cpu") -> int:
@@ -82,14 +49,32 @@ def makespan(seconds: Sequence[float], workers: int) -> float:
 def estimate(project: Project, request: Request) -> float | None:
     """Return the seconds that a training or a curve will take; None when nothing was measured.
 
-    The speeds are those of a probe or a run of the same network on this machine.
+    The speeds are those of a probe or a run of the same network on this machine, in any project.
     """
     if not isinstance(request, TrainRequest | ProbeRequest | CurveRequest):
         return None
+    speeds = measured_speeds(project, settings_of(request))
+    if not any(stage == TRAINING for _, stage in speeds):
+        return None
+    return _at_speeds(project, request, speeds)
+
+
+def rough_estimate(project: Project, request: Request) -> float | None:
+    """Return about how many seconds a training or a curve takes, if nothing was measured yet.
+
+    None without text, and for other jobs.
+    """
+    if not isinstance(request, TrainRequest | ProbeRequest | CurveRequest):
+        return None
+    return _at_speeds(project, request, rough_speeds(project, settings_of(request)))
+
+
+def _at_speeds(
+    project: Project, request: TrainRequest | ProbeRequest | CurveRequest, speeds: Speeds
+) -> float | None:
     tokens = sum(file.tokens for file in project.text_files())
     settings = settings_of(request)
-    speeds = measured_speeds(project, settings)
-    if not tokens or not any(stage == TRAINING for _, stage in speeds):
+    if not tokens:
         return None
     types = _type_count(project, request.methods)
     costs = [
@@ -114,7 +99,7 @@ def _type_count(project: Project, methods: Sequence[str]) -> int:
 def _seconds(
     method: str,
     settings: Settings,
-    speeds: Mapping[tuple[str, str], Speed],
+    speeds: Speeds,
     *,
     tokens: int,
     types: int,
@@ -131,20 +116,9 @@ def _seconds(
     return seconds
 
 
-def _once(speeds: Mapping[tuple[str, str], Speed], stage: str, tokens: int) -> float:
+def _once(speeds: Speeds, stage: str, tokens: int) -> float:
     measured = speeds.get(("", stage))
     return tokens / measured.tokens_per_second if measured else 0.0
-
-
-def measured_speeds(project: Project, settings: Settings) -> dict[tuple[str, str], Speed]:
-    """Return the latest speed of each (method, stage) of this network, on this machine."""
-    with reading(project.folder) as db:
-        rows = db.execute(
-            "SELECT method, stage, tokens_per_second, device FROM job_speeds"
-            " WHERE machine = ? AND network = ? AND tokens_per_second > 0 ORDER BY at",
-            (machine_name(), network_key(settings)),
-        ).fetchall()
-    return {(row["method"], row["stage"]): Speed(*row) for row in rows}
 
 
 # ---- room -----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ leftovers                      what killed processes left half written
 from engine.projects.connection import parsed, wrong_value
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
 from engine.projects.job_states import ACTIVE
-from engine.projects.labels import EarlierLabels, labels_of
+from engine.projects.labels import EarlierLabels, labels_of, stored_labels
 from engine.projects.leftovers import sweep_beside
 from engine.projects.likely import (
     Basis,
@@ -119,6 +119,7 @@ __all__ = [
     "reset_sample",
     "sample_project",
     "share_project",
+    "stored_labels",
     "sweep_beside",
     "sweep_leftovers",
     "touch",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from engine.dictionaries import Dictionary
 from engine.labels import DistantLabels, label, labels_after_muting
-from engine.projects.caches.labels import kept_labels
+from engine.projects.caches.labels import kept_labels, labels_path, load_labels
 from engine.projects.project import Project
 from engine.text import Document
 
@@ -49,3 +49,8 @@ def labels_of(
         return label(texts, dictionaries, matching)
 
     return kept_labels(project.folder, lambda: project.labels_key(wanted, matching), make)
+
+
+def stored_labels(project: Project) -> DistantLabels | None:
+    """Return the current labels if they were made before; None if the text has to be labeled."""
+    return load_labels(labels_path(project.folder, project.labels_key()))

@@ -302,6 +302,8 @@ _CHOICES: dict[str, Check] = {  # what pages remember
         },
     ),
     "match_preset": _text,
+    "skipped_steps": _table_of(_whole(0)),
+    "exported": _flag,
 }
 _POINT = _record(
     {

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -80,6 +81,33 @@ def test_without_gold_there_are_counts_and_no_scores(project):
     assert "F1" not in text and "Recall" not in text
     assert "<td>3</td>" in text  # what Conf-MPU finds
     assert "More is not always better" in captions(page)
+
+
+def story(page):
+    """The sentence above the tabs."""
+    [text] = [e.value for e in page.main.html if e.value.startswith('<div class="gl-story"')]
+    return re.sub("<[^>]*>", "", text)
+
+
+def test_without_gold_the_page_says_which_method_to_take_and_claims_no_score(project):
+    said = story(show(project))
+    assert said.startswith("Take Conf-MPU: it keeps 50 % of the dictionary")
+    assert "How many are right is not known without gold" in said
+
+
+def test_with_gold_the_page_says_what_the_best_method_finds(gold_project):
+    said = story(show(gold_project))
+    assert said.startswith("Keep the dictionary for now (F1 80.0): no trained method is better.")
+    assert "Conf-MPU: it finds 67 of 100 entities, and 67 of 100 that it marks are right" in said
+    assert "There are only 3 gold entities: a rough guide." in said
+
+
+def test_only_the_chosen_methods_are_recommended(gold_project):
+    page = show(gold_project)
+    page.pills[0].set_value(["gold", "mpu"]).run()
+    assert story(checked(page)).startswith("Take MPU:")
+    page.pills[0].set_value(["gold", "dictionary"]).run()
+    assert story(checked(page)).startswith("Choose a trained method")
 
 
 def test_without_gold_what_was_judged_is_counted_for_each_method(project):

@@ -2,8 +2,10 @@ import zipfile
 
 import pytest
 
+from engine.guide.facts import skip_step
 from engine.projects.workspace import create_project, list_projects, open_project, write_project_zip
-from tests.support.pages import checked, open_page
+from tests.support.finished_runs import finish_run, make_project
+from tests.support.pages import checked, open_page, plain
 from ui.views.home import page as home
 
 
@@ -45,6 +47,71 @@ def test_sample_opens_at_its_labels():
     assert not page.exception
     assert page.query_params["project"] == "sample"
     assert page.title[0].value == "Distant labels"
+
+
+# ---- the guide ------------------------------------------------------------------------------
+
+
+def steps(page):
+    """The lines of the checklist, with their icons, by key."""
+    prefix = "home_step_"
+    buttons = [b for b in page.button if (b.key or "").startswith(prefix)]
+    return {b.key.removeprefix(prefix): (plain(b.label), b.proto.icon) for b in buttons}
+
+
+def at(project):
+    return checked(open_page("home", project.id).run())
+
+
+def test_a_new_project_is_told_to_add_text(project):
+    page = at(project)
+    assert '<div class="gl-next">Add text</div>' in shown(page)
+    assert steps(page)["text"] == ("**Add text**", ":material/arrow_circle_right:")
+    assert page.button(key="home_step_train").disabled
+    assert "home_skip" not in [button.key for button in page.button]
+    checked(page.button(key="home_next").click().run())
+    assert page.title[0].value == "Text"
+
+
+def test_the_next_step_of_the_sample_opens_at_its_tab():
+    page = show()
+    assert "10 phrases look wrong: look at them" in shown(page)
+    assert steps(page)["labels"] == ("1,101 matches in the text", ":material/check_circle:")
+    checked(page.button(key="home_next").click().run())
+    assert page.title[0].value == "Distant labels"
+    assert page.session_state["labels_tab"] == "Noisy phrases"
+
+
+def test_an_optional_step_can_be_skipped():
+    page = show()
+    checked(page.button(key="home_skip").click().run())
+    assert steps(page)["phrases"][1] == ":material/do_not_disturb_on:"
+    assert "Train (roughly" in shown(page)
+
+
+def test_a_trained_project_is_sent_to_its_disagreements():
+    made = make_project()
+    finish_run(made)
+    for key in ("phrases", "precision"):
+        skip_step(made, key)
+    page = at(made)
+    assert "disagreements to review" in shown(page)
+    checked(page.button(key="home_step_review").click().run())
+    assert page.title[0].value == "Review"
+
+
+def test_an_own_project_comes_before_the_explanation(project):
+    text = shown(at(project))
+    assert text.index("Next in Case reports") < text.index("Nothing leaves this machine.")
+    text = shown(show())
+    assert text.index("Nothing leaves this machine.") < text.index("Next in Sample")
+
+
+def test_home_shows_the_same_command(project):
+    assert f"glossa status --project {project.id}" in at(project).code[0].value
+
+
+# ---- projects -------------------------------------------------------------------------------
 
 
 def test_a_project_can_be_made():

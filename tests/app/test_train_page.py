@@ -5,10 +5,11 @@ import pytest
 from engine import jobs
 from engine.files.sources import SourceFile
 from engine.jobs.reports import Report
+from engine.jobs.speeds import Speed, keep_speeds
 from engine.planning.methods import METHODS
 from engine.projects.store import writing
-from engine.projects.workspace import create_project, sample_project
-from engine.settings import TRAINING_PRESETS
+from engine.projects.workspace import create_project, data_folder, sample_project
+from engine.settings import TRAINING_PRESETS, training_settings
 from engine.text.model import InputError
 from tests.support.finished_runs import end_job, make_project
 from tests.support.pages import caption_text as captions
@@ -90,9 +91,15 @@ def test_page_estimates_the_work_of_a_run_before_it_starts():
     assert "Chemical</mark> 642" in shown and "Disease</mark> 983" in shown
     # 793 sentences are 25 batches of 32: 36 * 25 steps. Conf-MPU has five rounds before them.
     assert "Epochs: MPN 12 · MPU 12 · Conf-MPU 17<br>900 steps in total" in shown
-    assert "Time not known yet" in shown
+    assert "<b>Roughly " in shown and "not measured here yet" in shown
     assert "No runs yet" in captions(page)
     assert page.code[-1].value == "glossa train --project sample --preset balanced"
+
+
+def test_a_new_project_knows_the_time_that_another_one_measured():
+    settings = training_settings("balanced")
+    keep_speeds(data_folder(), settings, [Speed("mpn", "training", 17_605.0)])
+    assert "</b> on this machine, as measured" in texts(show(sample_project()))
 
 
 def test_a_run_starts_with_what_was_chosen(started):

@@ -30,6 +30,7 @@ from engine.run_folder.predictions import write_predictions
 from engine.settings import LIMITS
 from engine.text.model import Entity, InputError
 from tests.support.counting import watched_memory
+from tests.support.finished_runs import finish_run, make_project
 from tests.support.small_project import PRIORS, TINY, make_small_project
 
 NOTES = '{"id": "d1", "text": "Aspirin helped against high fever ."}\n'
@@ -489,3 +490,45 @@ def test_export_takes_only_runs_of_training(capsys, trained, tmp_path):
     assert (
         err == f"glossa export: job {job.id} is a predict job; --run takes the id of a training.\n"
     )
+
+
+# ---- status ---------------------------------------------------------------------------------
+
+
+def test_status_prints_the_checklist_and_the_next_step(folder, capsys):
+    project = create_project("Trial")
+    assert main(["status", "--project", project.id]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("[>] Add text\n[ ] Add a dictionary\n")
+    assert "Next: Add text. The documents to find entities in" in said
+    assert "In the app: page Text." in said
+
+
+def test_status_skips_a_step_and_names_the_method_to_take(folder, capsys):
+    project = make_project()
+    finish_run(project)
+    assert main(["status", "--project", project.id, "--skip", "precision", "--compare"]) == 0
+    said = capsys.readouterr().out
+    assert "[-] Judge 2 matches to know the precision" in said
+    assert "[x] Trained with 2 methods" in said
+    assert "\nTake Conf-MPU: it keeps" in said
+
+
+def test_status_says_when_nothing_is_trained(folder, capsys):
+    project = create_project("Trial")
+    assert main(["status", "--project", project.id, "--compare"]) == 0
+    assert "Nothing is trained yet" in capsys.readouterr().out
+
+
+def test_status_of_a_project_that_is_not_there_is_explained(folder, capsys):
+    assert main(["status", "--project", "nowhere-1234"]) == 2
+    assert 'glossa status: there is no project "nowhere-1234"' in capsys.readouterr().err
+
+
+def test_an_export_ticks_its_step(folder, capsys):
+    project = make_project()
+    finish_run(project)
+    assert main(["export", "--project", project.id, "--out", "entities.csv"]) == 0
+    capsys.readouterr()
+    main(["status", "--project", project.id])
+    assert "[x] Exported" in capsys.readouterr().out

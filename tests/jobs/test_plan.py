@@ -4,8 +4,9 @@ import pytest
 
 from engine import jobs
 from engine.jobs import plan as job_plan
-from engine.jobs.plan import machine_name, makespan, needed_bytes, network_key
+from engine.jobs.plan import makespan, needed_bytes
 from engine.jobs.requests import settings_of
+from engine.jobs.speeds import machine_name, network_key
 from engine.projects.store import writing
 from engine.system.moments import now
 from tests.support.small_project import TINY, make_small_project, tiny_request

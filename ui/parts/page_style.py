@@ -30,6 +30,12 @@ button[data-variant="segmented_control"] { min-height: 2.5rem; }
   opacity: .6; }
 .st-key-home_cards > * { flex: 1 1 16rem; min-width: 16rem; }
 [class*="st-key-pair_"] > * { flex: 1 1 23rem; min-width: min(23rem, 100%); }
+.gl-next { font-size: 1.25rem; font-weight: 600; line-height: 1.35; padding-bottom: .3rem; }
+.st-key-home_guide { margin-top: .6rem; }
+.st-key-home_steps button { min-height: 1.9rem; padding-block: 0; text-align: left; }
+.gl-story { max-width: 62rem; padding: .7rem .9rem; border-radius: .6rem; line-height: 1.5;
+  background: color-mix(in srgb, currentColor 6%, transparent); }
+.gl-caution { opacity: .8; }
 .gl-hint { font-size: .875rem; opacity: .8; overflow-wrap: anywhere; }
 .gl-hint code { font-size: .8rem; }
 .gl-project-name { font-weight: 600; overflow-wrap: anywhere; }

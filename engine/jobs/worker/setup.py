@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.dictionaries import Dictionary
-from engine.jobs import Report, Speed, machine_name, network_key
+from engine.jobs import Report, Speed, keep_speeds, machine_name, network_key
 from engine.labels import DistantLabels
 from engine.learning import OnProgress
 from engine.network import Stopped, Tokens, choose_device, has_context, keep_context
@@ -101,7 +101,8 @@ def keep_project_context(
 def write_speeds(
     active: ActiveJob, settings: Settings, device: str, speeds: Sequence[Speed]
 ) -> None:
-    """Keep measured speeds for the estimates of later jobs."""
+    """Keep measured speeds for the estimates of later jobs, in this project and in others."""
+    keep_speeds(active.project.folder.parent, settings, [replace(s, device=device) for s in speeds])
     active.report.speeds(
         {
             "machine": machine_name(),

@@ -19,6 +19,7 @@ from ui.views.compare import counts as compare_counts
 from ui.views.compare import runs as compare_runs
 from ui.views.compare import scores as compare_scores
 from ui.views.compare import sentences as compare_lanes
+from ui.views.compare import story as compare_story
 
 TABS = ("Overview", "Agreement", "Sentences", "Types", "Certainty", "Two runs")
 NO_GOLD = "No gold: these are counts and agreement, not accuracy."
@@ -41,6 +42,7 @@ def show(project: Project) -> None:
         st.info("Choose at least one method.", icon=":material/info:")
         return
     comparison = state.compare(project, chosen, gold if has_gold else None)
+    compare_story.show(project, comparison)
     show_remarks(project, comparison, gold)
     show_tabs(project, comparison, runs, gold)
     st.divider()

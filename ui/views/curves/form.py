@@ -107,11 +107,13 @@ def show_start(project: Project, request: CurveRequest) -> None:
         f"{elements.plural(len(request.seeds), 'seed')} = "
         f"{elements.plural(cells, 'point')} to train"
     )
-    time = (
-        "time not known yet"
-        if seconds is None
-        else f"about {elements.duration(seconds)} on this machine"
-    )
+    rough = jobs.rough_estimate(project, request) if seconds is None else None
+    if seconds is not None:
+        time = f"about {elements.duration(seconds)} on this machine"
+    elif rough is not None:
+        time = f"roughly {elements.duration(rough)}: not measured here yet"
+    else:
+        time = "time not known yet"
     st.markdown(f"**{elements.plain(size)}**, {elements.plain(time)}.")
     before = training_job(project)
     if before is not None:

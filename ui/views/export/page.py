@@ -16,6 +16,7 @@ from engine.export import (
     count_entities,
     default_method,
     default_run,
+    note_export,
 )
 from engine.formats import WriteOptions, view_config
 from engine.jobs import Job
@@ -236,7 +237,7 @@ def show_file(project: Project, choice: ExportChoice) -> None:
     with st.container(horizontal=True):
         st.download_button(
             "Download",
-            data=lambda: state.whole_file(project, choice),
+            data=lambda: noted(project, state.whole_file(project, choice)),
             file_name=state.file_name(choice, ending),
             type="primary",
             key="export_download",
@@ -245,7 +246,7 @@ def show_file(project: Project, choice: ExportChoice) -> None:
         )
         st.download_button(
             "All formats (zip)",
-            data=lambda: state.all_formats(project, choice),
+            data=lambda: noted(project, state.all_formats(project, choice)),
             file_name=state.file_name(choice, ".zip"),
             key="export_all_formats",
             on_click="ignore",
@@ -254,6 +255,12 @@ def show_file(project: Project, choice: ExportChoice) -> None:
     show_use(choice.format, state.types(project, choice))
     with integrity:
         show_integrity(state.verified(project, choice) if made.is_whole else None)
+
+
+def noted(project: Project, data: bytes) -> bytes:
+    """Return a file that is downloaded; the project remembers that there was one."""
+    note_export(project)
+    return data
 
 
 def show_integrity(verified: Verification | None) -> None:

@@ -1,4 +1,4 @@
-"""Home: what Glossa does, ways to start, and the list of projects."""
+"""Home: the next step in the open project, what Glossa does, ways to start, all projects."""
 
 from html import escape
 
@@ -6,6 +6,8 @@ import streamlit as st
 
 from engine import jobs
 from engine.projects import (
+    SAMPLE_ID,
+    Project,
     ProjectSummary,
     claim_project,
     create_project,
@@ -25,10 +27,10 @@ from engine.text import InputError
 from ui.parts import elements, wording
 from ui.state import current
 from ui.state.visitor import visitor
+from ui.views.home import guide
 from ui.views.home.picture import path_picture
 
 PAGE_SIZE = 20
-SAMPLE = "sample"
 
 EXPLANATION = (
     "Bring text and dictionaries of your field: lists of phrases, each with its type.",
@@ -42,18 +44,33 @@ EXPLANATION = (
 def show() -> None:
     """Draw the page."""
     elements.page_header("From a dictionary to a tagger", "")
+    project = opened()
+    # Who has a project wants to go on; who has only the sample wants to know what this is.
+    if project is not None and project.id != SAMPLE_ID:
+        guide.show(project)
     lines = "".join(f"<p>{escape(line)}</p>" for line in EXPLANATION)
     st.html(f'<div class="gl-explanation">{lines}</div>{path_picture()}')
     with st.container(horizontal=True, key="home_cards"):
         show_sample()
         show_new()
         show_import()
+    if project is not None and project.id == SAMPLE_ID:
+        guide.show(project)
     show_projects()
     elements.command(
         "glossa projects\n"
+        f"glossa status --project {project.id if project else SAMPLE_ID}\n"
         'glossa import --project my-project --create "My project" '
         "--text notes.txt --dictionary Disease.txt"
     )
+
+
+def opened() -> Project | None:
+    """Return the open project; None if there is none, or it cannot be read."""
+    try:
+        return current.current_project()
+    except InputError:
+        return None
 
 
 # ---- ways to start --------------------------------------------------------------------------
@@ -243,7 +260,11 @@ def show_claim(summary: ProjectSummary) -> None:
     """Draw the button that makes a project without an owner the visitor's own."""
     st.caption("This project has no owner: everyone who signs in can open, change and delete it.")
     user = visitor()
-    if summary.id != SAMPLE and user and st.button("Make it mine", key=f"home_claim_{summary.id}"):
+    if (
+        summary.id != SAMPLE_ID
+        and user
+        and st.button("Make it mine", key=f"home_claim_{summary.id}")
+    ):
         with elements.explained():
             claim_project(summary.id, user)
             current.say(f"{summary.name} is yours now. Others no longer see it.")
@@ -287,12 +308,12 @@ def show_delete(summary: ProjectSummary) -> None:
         if st.form_submit_button("Delete permanently", icon=":material/delete:"):
             with elements.explained():
                 delete(summary, typed)
-    if summary.id == SAMPLE and st.button(
+    if summary.id == SAMPLE_ID and st.button(
         "Reset the sample project",
         key="home_reset",
         help="Deletes everything that was changed or trained in the sample project.",
     ):
-        jobs.end_all(open_project(SAMPLE))
+        jobs.end_all(open_project(SAMPLE_ID))
         reset_sample()
         current.say("The sample project was reset.")
         st.rerun()

@@ -105,22 +105,23 @@ def show_preflight(project: Project, request: TrainRequest, problem: str) -> Non
 
 
 def show_time(project: Project, request: TrainRequest) -> None:
-    """Draw the time a run takes if it was measured on this machine, and the measure button."""
+    """Draw the time a run takes, measured on this machine or guessed, and the measure button."""
     seconds = jobs.estimate(project, request) if request.methods else None
+    rough = jobs.rough_estimate(project, request) if request.methods else None
     probe = next((job for job in jobs.list_jobs(project, "probe") if job.is_active), None)
     if seconds is not None:
-        st.html(
-            f'<div class="gl-fact"><b>About {elements.duration(max(1.0, seconds))}</b> on this '
-            "machine, as measured</div>"
-        )
+        line = f"<b>About {elements.duration(max(1.0, seconds))}</b> on this machine, as measured"
+    elif rough is not None:
+        line = f"<b>Roughly {elements.duration(max(1.0, rough))}</b>: not measured here yet"
     else:
-        st.html('<div class="gl-fact"><b>Time not known yet</b>: measure it, or just start</div>')
+        line = "<b>Time not known</b> before a method is chosen"
+    st.html(f'<div class="gl-fact">{line}</div>')
     label = "Measure the time" if seconds is None else "Measure again"
     if st.button(
         "Measuring …" if probe else label,
         key="train_measure",
         icon=":material/timer:",
-        type="secondary" if seconds is None else "tertiary",
+        type="tertiary",
         disabled=probe is not None or not request.methods,
         help=wording.MEASURE_HELP,
     ):
