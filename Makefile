@@ -24,7 +24,7 @@ DEV := .venv/.dev-installed
 # Makes .venv/bin/glossa, which runs the code of this checkout.
 INSTALL_GLOSSA := $(PY) -m pip install --quiet --no-deps --editable .
 
-.PHONY: help app test faults fuzz check lint types format bench screenshots clean
+.PHONY: help app test faults fuzz check lint types format bench sample screenshots clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,10 @@ bench: ## Say how to measure speed and quality
 		if [ -e "$$script" ]; then echo "  $(PY) -m bench.$$(basename "$$script" .py)"; fi; \
 	done
 	@echo "Options: add --help. What they measure, and the recorded figures: bench/README.md"
+
+sample: export OMP_NUM_THREADS = 1
+sample: $(APP) ## Train the sample project that ships again
+	@$(PY) -m sample_data.make
 
 screenshots: $(DEV) ## Take the pictures in docs/screenshots again
 	@$(PY) -m tests.browser.screenshots

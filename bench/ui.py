@@ -186,9 +186,9 @@ CLICKS = [
 def measure_sample() -> list[dict[str, Any]]:
     """Open each page and tab of the sample, and repeat each click a few times."""
     from bench.large_project import finish_run, plain_gold
-    from engine.projects import sample_project
+    from engine.projects import untrained_sample
 
-    project = sample_project()
+    project = untrained_sample()
     finish_run(project, plain_gold(project))
     rows = []
     for name, tabs in TABS.items():

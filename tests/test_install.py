@@ -72,7 +72,14 @@ def test_the_wheel_labels_trains_and_serves_the_app(environment, wheel, tmp_path
     [line] = run(python, "-m", "pip", "list", "--format=freeze").lower().split("torch==")
     assert line, "labeling alone must not need torch"
 
+    runs = tmp_path / "data" / "sample" / "runs"
+    script = "import engine.projects; print(engine.projects.sample_project().name)"
+    assert run(python, "-c", script, cwd=tmp_path) == "Sample: medical abstracts\n"
+    [shipped] = runs.glob("*/conf_mpu-seed0")
+
     install(environment, wheel, "[app]")
+    run(glossa, "predict", "--run", shipped, sample / "score.jsonl", "--out", "s.csv", cwd=tmp_path)
+    assert (tmp_path / "s.csv").read_text(encoding="utf-8").count("\n") > 100
     quick = ["--preset", "quick", "--methods", "conf_mpu", "--out", "runs"]
     run(glossa, "train", *labeling(sample), *quick, cwd=tmp_path)
     run(glossa, "predict", "--run", "runs/conf_mpu-seed0", sample / "score.jsonl", "--out", "e.csv",

@@ -1,6 +1,7 @@
 """Projects on disk: one folder each, with a SQLite file, the uploaded files and the runs.
 
 workspace                      all projects of the data folder
+sample                         the sample project, with the results that ship
 ownership                      who owns a project, and whom it is shared with
 project                        one project; everything below through one class
 connection, migrations, store  the database: opened, brought up to date, read and changed
@@ -47,6 +48,7 @@ from engine.projects.previews import (
     preview_units,
 )
 from engine.projects.project import Project
+from engine.projects.sample import SAMPLE_FOLDER, SAMPLE_LIKELY, SAMPLE_ZIP
 from engine.projects.store import reading, touch, writing
 from engine.projects.texts import read_once, read_units
 from engine.projects.workspace import (
@@ -66,6 +68,7 @@ from engine.projects.workspace import (
     share_project,
     sweep_leftovers,
     unshare_project,
+    untrained_sample,
     write_project_zip,
     zipped_project,
 )
@@ -75,7 +78,10 @@ __all__ = [
     "AT_ONCE_BYTES",
     "CACHE",
     "IMPORT_LIMITS",
+    "SAMPLE_FOLDER",
     "SAMPLE_ID",
+    "SAMPLE_LIKELY",
+    "SAMPLE_ZIP",
     "Basis",
     "DictionaryPreview",
     "DictionarySummary",
@@ -124,6 +130,7 @@ __all__ = [
     "sweep_leftovers",
     "touch",
     "unshare_project",
+    "untrained_sample",
     "write_project_zip",
     "writing",
     "wrong_value",

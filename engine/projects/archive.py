@@ -56,10 +56,11 @@ def working_folder(folder: Path) -> Iterator[Path]:
         yield Path(path)
 
 
-def unpack(source: str | Path | bytes, folder: Path) -> None:
+def unpack(source: str | Path | bytes, folder: Path, *, is_ours: bool = False) -> None:
     """Unpack a project's zip into an empty folder, after checking it.
 
-    A zip that someone made of the folder works too, with or without the folder's name inside.
+    A zip that someone made of the folder works too, with or without the folder's name inside. Its
+    jobs are marked as imported, unless the zip is ours: then nobody is asked about their files.
     """
     limits = replace(LIMITS, zip_unpacked_mb=LIMITS.project_mb)
     name = "the zip" if isinstance(source, bytes) else Path(source).name
@@ -86,7 +87,8 @@ def unpack(source: str | Path | bytes, folder: Path) -> None:
     check_rows(folder, name)
     _check(folder, name)
     _check_runs(folder, name)
-    _mark_jobs(folder)
+    if not is_ours:
+        _mark_jobs(folder)
 
 
 def copy_project(folder: Path, target: Path) -> None:

@@ -83,25 +83,21 @@ def kept_likely(project: Project) -> KeptLikely | None:
 
     The dictionaries may have changed since: compare `basis` with `likely_basis`.
     """
-    with suppress(*_DAMAGE), open(_path(project), "rb") as stream:
-        with np.load(stream, allow_pickle=False) as stored:
-            about = json.loads(stored["about"].tobytes())
-            basis = Basis(*map(str, about["basis"]))
-            if basis.text != _hash(project.text_key(), reader_version()):
-                return None
-            tokens = LikelyTokens(
-                stored["confidence"],
-                stored["types"],
-                stored["margins"],
-                stored["is_open"],
-                tuple(map(str, about["types"])),
-                float(about["share"]),
-                float(about["factor"]),
-            )
-            doubtful = tuple(DoubtfulPhrase(**item) for item in about.get("doubtful", ()))
-        _check(tokens)
-        return KeptLikely(tokens, doubtful, basis)
+    with suppress(*_DAMAGE):
+        kept = _read(_path(project))
+        if kept.basis.text == _hash(project.text_key(), reader_version()):
+            return kept
     return None
+
+
+def adopt_likely(project: Project, path: Path) -> None:
+    """Move a file of likely entities into the project, as found in what it holds now.
+
+    A file that cannot be read is only deleted: a search finds the names again.
+    """
+    with suppress(*_DAMAGE):
+        keep_likely(project, _read(path)._replace(basis=likely_basis(project)))
+    path.unlink(missing_ok=True)
 
 
 def likely_file_key(project: Project) -> str:
@@ -114,6 +110,24 @@ def likely_file_key(project: Project) -> str:
 
 def _path(project: Project) -> Path:
     return project.folder / CACHE / _FILE
+
+
+def _read(path: Path) -> KeptLikely:
+    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as stored:
+        about = json.loads(stored["about"].tobytes())
+        basis = Basis(*map(str, about["basis"]))
+        tokens = LikelyTokens(
+            stored["confidence"],
+            stored["types"],
+            stored["margins"],
+            stored["is_open"],
+            tuple(map(str, about["types"])),
+            float(about["share"]),
+            float(about["factor"]),
+        )
+        doubtful = tuple(DoubtfulPhrase(**item) for item in about.get("doubtful", ()))
+    _check(tokens)
+    return KeptLikely(tokens, doubtful, basis)
 
 
 def _check(tokens: LikelyTokens) -> None:

@@ -10,27 +10,24 @@ import secrets
 import shutil
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from engine.files import read_source, write_error
+from engine.files import write_error
 from engine.projects import ownership
 from engine.projects import store as store
 from engine.projects.archive import copy_project, pack, unpack, working_folder
 from engine.projects.job_states import has_live_job, last_job
 from engine.projects.leftovers import DELETED, NEW, sweep_data, sweep_half_made, sweep_project
 from engine.projects.project import Project, clean_project_name
+from engine.projects.sample import fill_sample, unpack_sample
 from engine.system import moment, process_mark
 from engine.text import InputError
 
 SAMPLE_ID = "sample"
-_ROOT = Path(__file__).resolve().parents[2]
-# At the top of a checkout, or inside the installed package.
-_INSTALLED_SAMPLE = _ROOT / "glossa" / "sample_data"
-SAMPLE_FOLDER = _INSTALLED_SAMPLE if _INSTALLED_SAMPLE.is_dir() else _ROOT / "sample_data"
 _ID = re.compile("[a-z0-9-]{4,40}")
 
 
@@ -112,11 +109,24 @@ def open_project(project_id: str, user: str | None = None) -> Project:
 
 
 def sample_project() -> Project:
-    """Return the sample project; the first call makes it from sample_data/."""
+    """Return the sample project; the first call makes it, with the results that ship."""
+    return _sample(unpack_sample)
+
+
+def untrained_sample() -> Project:
+    """Return the sample project; the first call makes it without results, from its text alone."""
+
+    def fill(project: Project) -> None:
+        store.make_store(project.folder, "Sample: medical abstracts")
+        fill_sample(project)
+
+    return _sample(fill)
+
+
+def _sample(fill: Callable[[Project], None]) -> Project:
     if not os.path.lexists(data_folder() / SAMPLE_ID):
         with _new_folder() as folder:
-            store.make_store(folder, "Sample: medical abstracts")
-            _fill_sample(Project(SAMPLE_ID, folder))
+            fill(Project(SAMPLE_ID, folder))
             # Of two first visitors at once, one uses what the other made.
             with suppress(FileExistsError):
                 return _settled(folder, SAMPLE_ID)
@@ -124,7 +134,7 @@ def sample_project() -> Project:
 
 
 def reset_sample() -> Project:
-    """Make the sample project again; its changes and runs are lost."""
+    """Make the sample project again, as it ships; what was changed and trained in it is lost."""
     if os.path.lexists(data_folder() / SAMPLE_ID):
         delete_project(SAMPLE_ID)
     return sample_project()
@@ -280,13 +290,6 @@ def _new_id(name: str) -> str:
         project_id = f"{slug}-{secrets.token_hex(2)}"
         if not os.path.lexists(data_folder() / project_id):
             return project_id
-
-
-def _fill_sample(project: Project) -> None:
-    phrases = sorted((SAMPLE_FOLDER / "dictionary").glob("*.txt"))
-    project.add_text([read_source(SAMPLE_FOLDER / "train.jsonl")])
-    project.add_dictionaries([read_source(path) for path in phrases])
-    project.set_gold([read_source(SAMPLE_FOLDER / "gold.csv")])
 
 
 # ---- the list -------------------------------------------------------------------------------

@@ -2,8 +2,15 @@ import zipfile
 
 import pytest
 
+from engine import jobs
 from engine.guide.facts import skip_step
-from engine.projects.workspace import create_project, list_projects, open_project, write_project_zip
+from engine.projects.workspace import (
+    create_project,
+    list_projects,
+    open_project,
+    untrained_sample,
+    write_project_zip,
+)
 from tests.support.finished_runs import finish_run, make_project
 from tests.support.pages import checked, open_page, plain
 from ui.views.home import page as home
@@ -173,6 +180,16 @@ def test_sample_can_be_reset():
     open_project("sample").rename("Mine now")
     checked(page.button(key="home_reset").click().run())
     assert names() == ["Sample: medical abstracts"]
+
+
+def test_a_sample_without_results_is_kept_and_offers_the_reset_that_brings_them():
+    untrained_sample().rename("Mine now")
+    page = show()
+    assert names() == ["Mine now"]
+    assert "reset it under “More”" in shown(page)
+    checked(page.button(key="home_reset").click().run())
+    assert "reset it under “More”" not in shown(page)
+    assert len(jobs.list_jobs(open_project("sample"), "train")) == 1
 
 
 def test_a_project_is_restored_from_a_zip(project, tmp_path):

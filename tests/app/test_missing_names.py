@@ -5,7 +5,7 @@ import pytest
 from engine import jobs
 from engine.files.sources import SourceFile
 from engine.jobs.reports import Report
-from engine.projects.workspace import create_project, sample_project
+from engine.projects.workspace import create_project, untrained_sample
 from engine.review.items import DICTIONARY
 from tests.support.finished_runs import end_job
 from tests.support.likely import keep_words
@@ -73,7 +73,7 @@ def has_table(page):
 
 
 def test_before_a_search_the_tab_offers_it_and_lists_frequent_words(searched):
-    page = show_labels(sample_project())
+    page = show_labels(untrained_sample())
     assert not has_table(page)
     assert table(page, "count")["phrase"].tolist()[:2] == ["isotretinoin", "lithium"]
     checked(page.button(key="missing_find").click().run())

@@ -8,7 +8,12 @@ from engine.jobs.reports import Report
 from engine.jobs.speeds import Speed, keep_speeds
 from engine.planning.methods import METHODS
 from engine.projects.store import writing
-from engine.projects.workspace import create_project, data_folder, sample_project
+from engine.projects.workspace import (
+    create_project,
+    data_folder,
+    sample_project,
+    untrained_sample,
+)
 from engine.settings import TRAINING_PRESETS, training_settings
 from engine.text.model import InputError
 from tests.support.finished_runs import end_job, make_project
@@ -85,7 +90,7 @@ def test_page_says_what_is_missing(text, phrases, said):
 
 
 def test_page_estimates_the_work_of_a_run_before_it_starts():
-    page = show(sample_project())
+    page = show(untrained_sample())
     shown = texts(page)
     assert "<b>17,605</b> tokens in <b>793</b> sentences" in shown
     assert "Chemical</mark> 642" in shown and "Disease</mark> 983" in shown
@@ -103,7 +108,7 @@ def test_a_new_project_knows_the_time_that_another_one_measured():
 
 
 def test_a_run_starts_with_what_was_chosen(started):
-    page = show(sample_project())
+    page = show(untrained_sample())
     page.checkbox(key="train_method_mpn").uncheck()
     page.radio(key="train_preset").set_value("quick")
     checked(page.run())
@@ -132,7 +137,7 @@ def test_a_run_starts_with_what_was_chosen(started):
 
 
 def test_page_says_what_letter_case_and_abbreviations_add_and_shows_them_when_opened():
-    project = sample_project()
+    project = untrained_sample()
     page = show(project)
     assert (
         "Disease: letter case is ignored, 108 labels added; Chemical: letter case is ignored, 100 "
@@ -151,7 +156,7 @@ def test_page_says_what_letter_case_and_abbreviations_add_and_shows_them_when_op
 
 
 def test_page_offers_adaptive_matching_to_a_project_with_another(monkeypatch):
-    project = sample_project()
+    project = untrained_sample()
     project.set_match_preset("balanced")
     page = show(project)
     assert "Matching is balanced. Adaptive matching would add 47 labels." in captions(page)
@@ -178,13 +183,13 @@ def test_the_line_names_the_types_with_most_labels():
 
 
 def test_every_preset_is_explained():
-    [preset] = [radio for radio in show(sample_project()).radio if radio.label == "Preset"]
+    [preset] = [radio for radio in show(untrained_sample()).radio if radio.label == "Preset"]
     assert list(preset.proto.captions) == [wording.TRAINING_PRESETS[o] for o in TRAINING_PRESETS]
     assert all(len(text) <= 90 for text in preset.proto.captions)  # one line
 
 
 def test_other_methods_are_off_until_they_are_chosen(started):
-    page = show(sample_project())
+    page = show(untrained_sample())
     others = ("bnpu", "early_stopped", "autoner", "supervised")
     assert not any(page.checkbox(key=f"train_method_{name}").value for name in others)
     for name in ("mpn", "mpu"):
@@ -207,7 +212,7 @@ def test_the_supervised_reference_is_offered_with_gold_only():
 
 
 def test_another_preset_brings_its_own_settings():
-    page = show(sample_project())
+    page = show(untrained_sample())
     assert page.number_input(key="train_epochs_balanced_bilstm").value == 12
     page.radio(key="train_preset").set_value("paper").run()
     assert page.number_input(key="train_epochs_paper_bilstm").value == 100
@@ -216,7 +221,7 @@ def test_another_preset_brings_its_own_settings():
 
 
 def test_the_context_can_be_switched_off_and_on(started):
-    page = show(sample_project())
+    page = show(untrained_sample())
     assert page.checkbox(key="train_context_balanced_bilstm").value
     checked(page.checkbox(key="train_context_balanced_bilstm").uncheck().run())
     assert page.code[-1].value.endswith("--preset balanced --set contextual_layer=0")
@@ -229,7 +234,7 @@ def test_the_context_can_be_switched_off_and_on(started):
 
 
 def test_nothing_can_be_started_without_a_method():
-    page = show(sample_project())
+    page = show(untrained_sample())
     for method in ("mpn", "mpu", "conf_mpu"):
         page.checkbox(key=f"train_method_{method}").uncheck()
     checked(page.run())
@@ -251,7 +256,7 @@ def test_few_labels_give_a_warning_and_a_type_without_labels_prevents_the_start(
 
 
 def test_the_speed_is_measured_with_the_same_settings_and_gives_the_time(started):
-    project = sample_project()
+    project = untrained_sample()
     page = show(project)
     checked(page.button(key="train_measure").click().run())
     assert [jobs.kind_of(request) for request in started] == ["probe"]
@@ -332,7 +337,7 @@ def test_unchanged_estimates_are_not_sent_with_the_run():
 
 
 def test_a_run_in_progress_is_shown_with_its_stages_and_curves():
-    project = sample_project()
+    project = untrained_sample()
     epochs = {"epochs": 12, "confidence_epochs": 8}
     report = begin(project, jobs.TrainRequest(preset="quick", settings=epochs))
     report_epochs(report, "mpn", count=3)
@@ -350,7 +355,7 @@ def test_a_run_in_progress_is_shown_with_its_stages_and_curves():
 
 
 def test_a_run_that_has_no_epoch_yet_says_so():
-    project = sample_project()
+    project = untrained_sample()
     begin(project)
     page = show(project)
     assert "Appears after the first epoch." in captions(page)
@@ -358,7 +363,7 @@ def test_a_run_that_has_no_epoch_yet_says_so():
 
 
 def test_the_confidence_is_drawn_once_it_is_known():
-    project = sample_project()
+    project = untrained_sample()
     report = begin(project)
     bins = [{"low": 0.0, "high": 0.5, "labeled": 1, "unlabeled": 90}]
     bins += [{"low": 0.5, "high": 1.0, "labeled": 9, "unlabeled": 10}]
@@ -375,7 +380,7 @@ def test_the_confidence_is_drawn_once_it_is_known():
 
 
 def test_a_second_run_is_queued_and_can_be_removed(started):
-    project = sample_project()
+    project = untrained_sample()
     begin(project)
     page = show(project)
     assert page.button(key="train_start").label == "Queue this run"
@@ -388,7 +393,7 @@ def test_a_second_run_is_queued_and_can_be_removed(started):
 
 
 def test_cancel_asks_the_run_to_stop():
-    project = sample_project()
+    project = untrained_sample()
     report = begin(project)
     page = show(project)
     checked(page.button(key="train_cancel").click().run())
@@ -402,7 +407,7 @@ def test_cancel_asks_the_run_to_stop():
 
 
 def test_a_run_may_end_while_its_page_is_drawn(monkeypatch):
-    project = sample_project()
+    project = untrained_sample()
     report = begin(project)
     report_epochs(report)
     drawn = train_live.show
@@ -416,7 +421,7 @@ def test_a_run_may_end_while_its_page_is_drawn(monkeypatch):
 
 
 def test_a_click_works_if_the_run_ends_between_sidebar_and_page(monkeypatch):
-    project = sample_project()
+    project = untrained_sample()
     report = begin(project)
     drawn = sidebar.show
 
@@ -434,7 +439,7 @@ def test_a_click_works_if_the_run_ends_between_sidebar_and_page(monkeypatch):
 
 
 def test_a_click_works_if_the_run_ends_while_it_is_handled(monkeypatch, started):
-    project = sample_project()
+    project = untrained_sample()
     report = begin(project)
     page = show(project)
     training_job = train_live.training_job
@@ -451,7 +456,7 @@ def test_a_click_works_if_the_run_ends_while_it_is_handled(monkeypatch, started)
 
 
 def test_page_says_that_a_run_would_wait_for_a_curve():
-    project = sample_project()
+    project = untrained_sample()
     begin(project, jobs.CurveRequest(preset="quick"))
     page = show(project)
     assert page.info[0].value.startswith("Coverage curves are in progress")
@@ -460,7 +465,7 @@ def test_page_says_that_a_run_would_wait_for_a_curve():
 
 @pytest.mark.parametrize(("end", "box"), [("failed", "error"), ("interrupted", "warning")])
 def test_an_unfinished_run_says_why_and_can_be_resumed(monkeypatch, end, box):
-    project = sample_project()
+    project = untrained_sample()
     job = end_job(project, jobs.create(project, jobs.TrainRequest()), end, "the disk is *full*")
     page = open_page("train", project.id).run()
     assert not page.exception
@@ -474,7 +479,7 @@ def test_an_unfinished_run_says_why_and_can_be_resumed(monkeypatch, end, box):
 
 
 def test_the_log_is_shown_as_text():
-    project = sample_project()
+    project = untrained_sample()
     report = begin(project)
     (report.job.folder / "log.txt").write_text("# not a heading <b>", encoding="utf-8")
     assert "# not a heading <b>" in [code.value for code in show(project).code]
@@ -609,7 +614,7 @@ def test_a_tiny_run_goes_from_start_to_scores(monkeypatch):
 
 
 def test_pages_can_be_opened_while_rows_are_written():
-    project = sample_project()
+    project = untrained_sample()
     report = begin(project)
     with writing(project.folder):  # another process is in the middle of a write
         page = open_page("train", project.id).run()

@@ -1,7 +1,7 @@
 """Take pictures of the pages: `make screenshots`, or `python -m tests.browser.screenshots --help`.
 
-Every page of the sample project, with a quick run, a small curve and a prediction in it, light and
-dark. They go to docs/screenshots; those that the README shows are kept in the repository.
+Every page of the sample project, with the results that ship with it, light and dark. They go to
+docs/screenshots; those that the README shows are kept in the repository.
 """
 
 import argparse
@@ -12,12 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page
 
-from engine import jobs
-from engine.files.sources import SourceFile
-from engine.jobs.requests import CurveRequest, PredictRequest, TrainRequest
-from engine.projects.project import Project
 from engine.projects.workspace import sample_project
-from tests.browser import journey
 from tests.browser.conftest import running_browser
 from tests.browser.server import ROOT, Server
 from tests.browser.steps import settle
@@ -53,7 +48,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="glossa-") as temporary:
         data = (options.data or Path(temporary) / "data").absolute()
         os.environ["GLOSSA_DATA"] = str(data)
-        prepare(sample_project())
+        sample_project()
         server = Server(data, Path(temporary) / "server.log")
         try:
             server.start()
@@ -73,32 +68,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--tabs", action="store_true", help="every tab, not only the first")
     parser.add_argument("--whole", action="store_true", help="the whole page, however long it is")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder (%(default)s)")
-    parser.add_argument(
-        "--data", type=Path, help="data folder to make, or to use again: training takes a minute"
-    )
+    parser.add_argument("--data", type=Path, help="data folder to make, or to use again")
     return parser.parse_args()
-
-
-# ---- what there is to see -------------------------------------------------------------------
-
-
-def prepare(project: Project) -> None:
-    """Train the sample's methods, make a curve and predict, unless that was done before."""
-    done = {job.kind for job in jobs.list_jobs(project) if job.state == "done"}
-    if "train" not in done:
-        work(project, TrainRequest(preset="quick"))
-    if "curve" not in done:
-        work(project, CurveRequest((20, 60, 100), ("mpn", "conf_mpu"), preset="quick"))
-    if "predict" not in done:
-        run = next(job for job in jobs.list_jobs(project, "train") if job.state == "done")
-        text = (ROOT / "sample_data" / "score.jsonl").read_bytes().splitlines()[:3]
-        file = SourceFile("new reports.jsonl", b"\n".join(text))
-        work(project, PredictRequest(run.id, "conf_mpu", (file,)))
-
-
-def work(project: Project, request: jobs.Request) -> None:
-    print(f"doing once: {type(request).__name__}")  # noqa: T201
-    journey.work_off(project, jobs.create(project, request).id)
 
 
 # ---- pictures -------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def show_sample() -> None:
         st.subheader("Look around", anchor=False)
         st.caption(
             "Short case reports written for Glossa, with dictionaries of chemicals and diseases, "
-            "and gold to compare with."
+            "gold to compare with, and methods that are trained already."
         )
         if st.button("Open the sample project", key="home_sample", type="primary"):
             open_at(sample_project().id, "labels")
@@ -173,6 +173,8 @@ def project_html(summary: ProjectSummary) -> str:
                 *([whose(summary)] if visitor() is not None else []),
             )
         )
+        if summary.id == SAMPLE and not summary.last_job:  # of an earlier version
+            line += " · to see trained methods in it, reset it under “More”"
     return (
         f'<div class="gl-project"><div class="gl-project-name">{escape(summary.name)}</div>'
         f'<div class="gl-project-line">{escape(line)}</div></div>'
@@ -311,7 +313,8 @@ def show_delete(summary: ProjectSummary) -> None:
     if summary.id == SAMPLE_ID and st.button(
         "Reset the sample project",
         key="home_reset",
-        help="Deletes everything that was changed or trained in the sample project.",
+        help="Brings the sample back as it ships, with its trained methods. Deletes everything "
+        "that was changed or trained in it.",
     ):
         jobs.end_all(open_project(SAMPLE_ID))
         reset_sample()
