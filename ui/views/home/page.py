@@ -173,7 +173,7 @@ def project_html(summary: ProjectSummary) -> str:
                 *([whose(summary)] if visitor() is not None else []),
             )
         )
-        if summary.id == SAMPLE and not summary.last_job:  # of an earlier version
+        if summary.id == SAMPLE_ID and not summary.last_job:  # of an earlier version
             line += " · to see trained methods in it, reset it under “More”"
     return (
         f'<div class="gl-project"><div class="gl-project-name">{escape(summary.name)}</div>'
