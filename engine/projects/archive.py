@@ -1,5 +1,6 @@
 """Pack a project's folder as a zip, unpack such a zip, and copy projects."""
 
+import hashlib
 import io
 import os
 import shutil
@@ -85,6 +86,7 @@ def unpack(source: str | Path | bytes, folder: Path) -> None:
         ) from error
     check_rows(folder, name)
     _check(folder, name)
+    _check_files(folder, name)
     _check_runs(folder, name)
     _mark_jobs(folder)
 
@@ -123,6 +125,23 @@ def _check(folder: Path, name: str) -> None:
             f'{name} lacks "{missing[0].path}", the file {missing[0].name}. '
             "Download the project again"
         )
+
+
+def _check_files(folder: Path, name: str) -> None:
+    """Raise InputError if a text or gold file is not the one that was stored."""
+    with store.reading(folder) as db:
+        files = [*records(db, TEXT), *records(db, GOLD)]
+    for file in files:
+        try:
+            with open(folder / file.path, "rb") as stored:
+                content = hashlib.file_digest(stored, "sha256").hexdigest()
+        except OSError as error:
+            raise InputError(f"{name}: {file.path} cannot be read: {error.strerror}") from error
+        if content != file.sha256:
+            raise InputError(
+                f"{name}: {file.path} is not the file that was stored as {file.name}. "
+                "Download the project again"
+            )
 
 
 def _check_folders(folder: Path, name: str) -> None:

@@ -16,7 +16,7 @@ from engine.run_folder.card import (
     has_card,
     read_card,
 )
-from engine.run_folder.predictions import read_marks
+from engine.run_folder.predictions import check_predictions
 from engine.settings import MatchOptions
 
 _ROUNDING = 1e-3
@@ -36,7 +36,7 @@ def check_runs(folder: Path) -> None:
         elif path.suffix == ".npy":
             read_confidence(path)
         elif path.name == PREDICTIONS:
-            read_marks(path)
+            check_predictions(path)
 
 
 def read_confidence(path: Path) -> npt.NDArray[np.floating[Any]]:

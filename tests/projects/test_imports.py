@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine import jobs
+from engine.files.sources import SourceFile
 from engine.jobs.requests import KINDS
 from engine.projects import schema
 from engine.projects.store import writing
@@ -33,6 +34,7 @@ def project(tmp_path):
     run = finish_run(project)
     record_f1(project, run.id, {"mpu": 0.5})
     project.add_decision("review", "notes", 7, 11, "Disease", "accepted")
+    project.set_gold([SourceFile("g.csv", b"doc_id,start,end,label\nnotes,7,11,Disease\n")])
     with writing(project.folder) as db:
         db.execute("UPDATE jobs SET id = '20260101-000000-ab12'")
         db.execute("UPDATE job_facts SET job = '20260101-000000-ab12'")
@@ -82,6 +84,14 @@ def test_the_project_itself_is_imported(members):
     back = import_project_zip(packed(members))
     assert jobs.list_jobs(back)[0].id == "20260101-000000-ab12"
     assert set(jobs.results(back, "20260101-000000-ab12").entities) == {"conf_mpu", "mpu"}
+
+
+@pytest.mark.parametrize("role", ["text", "gold"])
+@pytest.mark.parametrize("change", [lambda data: b"", lambda data: data + b"\n"])
+def test_a_text_that_is_not_the_one_that_was_stored_is_refused(members, data, role, change):
+    [name] = [name for name in members if name.startswith(f"{role}/")]
+    message = refusal({**members, name: change(members[name])}, data)
+    assert message.startswith(f"the zip: {name} is not the file that was stored as ")
 
 
 # ---- rows -----------------------------------------------------------------------------------
