@@ -40,7 +40,7 @@ from engine.cli.score import score_command
 from engine.formats import FORMATS
 from engine.projects import keep_private
 from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS
-from engine.text import InputError
+from engine.text import InputError, one_line
 
 if TYPE_CHECKING:
     from engine.cli.arguments import Subparsers
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             keep_private()
         options.run(options)
     except InputError as error:
-        print(f"glossa {options.command}: {_sentence(error, options)}", file=sys.stderr)
+        print(_sentence(error, options), file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
         if error.name not in _FOR_LEARNING:
@@ -336,11 +336,12 @@ def _curve(options: argparse.Namespace) -> None:
 
 
 def _sentence(error: InputError, options: argparse.Namespace) -> str:
-    """Return the message on one line, with the options of this command that may mend the fault."""
-    message = " ".join(str(error).split("\n")).rstrip()
+    """Return the command and the message on one line, with options that may mend the fault."""
+    message = str(error).rstrip()
     names = [f"--{fix.replace('_', '-')}" for fix in error.fixes if hasattr(options, fix)]
     hint = f" ({', '.join(names)})" if names else ""
-    return f"{message.rstrip('.')}{hint}{'' if message.endswith(('?', '!')) else '.'}"
+    end = "" if message.endswith(("?", "!")) else "."
+    return one_line(f"glossa {options.command}: {message.rstrip('.')}{hint}{end}")
 
 
 if __name__ == "__main__":

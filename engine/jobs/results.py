@@ -20,7 +20,15 @@ from engine.jobs.requests import (
 )
 from engine.jobs.rows import Job, fact_of, job_from, job_row
 from engine.planning import METHODS
-from engine.projects import ACTIVE, Project, parsed, read_once, reading
+from engine.projects import (
+    ACTIVE,
+    Project,
+    is_point,
+    parsed,
+    read_once,
+    reading,
+    wrong_value,
+)
 from engine.run_folder import PREDICTIONS, Card, read_card, read_entities, run_name
 from engine.text import Corpus, Entity, InputError
 
@@ -118,7 +126,10 @@ def curve_points(project: Project, id: str) -> pd.DataFrame:
         rows = db.execute(
             "SELECT point FROM job_points WHERE job = ? ORDER BY fraction, rowid", (id,)
         ).fetchall()
-    return pd.DataFrame([parsed(row[0], "a point") for row in rows], columns=list(POINT_COLUMNS))
+    points = [parsed(row[0], "a point") for row in rows]
+    if not all(map(is_point, points)):
+        raise wrong_value("a point")
+    return pd.DataFrame(points, columns=list(POINT_COLUMNS))
 
 
 def curve_cells(project: Project, id: str) -> pd.DataFrame:

@@ -12,13 +12,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from engine.projects import ACTIVE, parsed, wrong_value
+from engine.projects import ACTIVE, checked_row, is_fact, is_request, parsed, wrong_value
 from engine.system import Process, moment
 from engine.text import InputError
 
 RUNS = "runs"  # the folder of jobs inside a project
 # A project may come from a stranger's zip, and an id becomes the name of a folder.
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}", re.ASCII)
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("id", "kind", "state", "stage", "method", "message", "request"), str),
+    **dict.fromkeys(("labels_key", "text_key", "match_preset"), str),
+    **dict.fromkeys(("created_at", "started_at", "heartbeat_at", "finished_at"), str),
+    **dict.fromkeys(("pid", "dictionary_version", "attempt"), int),
+    "share": (int, float),
+    "seconds_left": (int, float, type(None)),
+}
 TABLES_OF_A_JOB = ("job_epochs", "job_points", "job_cells", "job_facts", "job_speeds")
 
 
@@ -75,17 +83,18 @@ def job_row(db: sqlite3.Connection, id: str) -> sqlite3.Row:
 
 
 def job_from(row: sqlite3.Row, folder: Path) -> Job:
-    """Return a row as a job of the project in `folder`."""
-    if not is_job_id(row["id"]):
-        raise InputError(f"project.db is damaged: {row['id'][:40]!r} is no job. Delete the project")
-    values = {name: row[name] for name in row.keys() if name in Job.__slots__}  # noqa: SIM118
+    """Return a row as a job of the project in `folder`; InputError if it is not as we write it."""
+    values = checked_row(row, _KINDS, "a job")
+    id = values["id"]
+    if not is_job_id(id):
+        raise InputError(f"project.db is damaged: {id[:40]!r} is no job. Delete the project")
     for name in ("created_at", "started_at", "heartbeat_at", "finished_at"):
-        values[name] = moment(row[name]) if row[name] else None
-    values["pid"] = row["pid"] or None
-    values["request"] = parsed(row["request"], f"job {row['id']}")
-    if not isinstance(values["request"], dict):
-        raise wrong_value(f"job {row['id']}")
-    return Job(**values, folder=folder / RUNS / row["id"])
+        values[name] = moment(values[name]) if values[name] else None
+    values["pid"] = values["pid"] or None
+    values["request"] = parsed(values["request"], f"job {id}")
+    if not is_request(values["kind"], values["request"]):
+        raise wrong_value(f"job {id}")
+    return Job(**values, folder=folder / RUNS / id)
 
 
 def process_from(row: sqlite3.Row) -> Process | None:
@@ -113,4 +122,10 @@ def next_turn(db: sqlite3.Connection) -> int:
 def fact_of(db: sqlite3.Connection, id: str, key: str) -> Any:
     """Return the fact that a job stored under `key`; None when there is none."""
     row = db.execute("SELECT value FROM job_facts WHERE job = ? AND key = ?", (id, key)).fetchone()
-    return None if row is None else parsed(row[0], f"{key} of job {id}")
+    if row is None:
+        return None
+    what = f"{key} of job {id}"
+    value = parsed(row[0], what)
+    if not is_fact(key, value):
+        raise wrong_value(what)
+    return value

@@ -27,6 +27,9 @@ _SAFE_WEIGHTS = ("model.safetensors", f"model{_INDEX}")
 _NAMED_ELSEWHERE = ("quantization_config", "backbone", "use_timm_backbone", "kernel_config")
 _PICKLED_SUFFIXES = frozenset((".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack"))
 _SECONDS_TO_ANSWER = 5.0
+_MOST_LAYERS = 1_000
+_FULL_SIZE = 4  # times the size of stored weights, which may have half the precision or less
+_UNSTORED = 100_000_000  # bytes of parts that come without weights, such as the pooler
 _INSTEAD = f'name a folder that holds one, or use the built-in "{MINILM}"'
 
 
@@ -67,13 +70,20 @@ def save_encoder(
 
 
 def open_saved_encoder(
-    folder: Path, *, has_weights: bool
+    folder: Path, weights: Path | None = None
 ) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
-    """Return what `save_encoder` wrote; if without weights, a network to load weights into."""
+    """Return what `save_encoder` wrote.
+
+    If its weights are in another file, `weights`, it is a network to load them into. A network
+    that is far larger than its weights is refused before it is made.
+    """
     with _quiet():
-        if has_weights:
+        if weights is None:
             _check_folder(folder)
-        return _load(str(folder), str(folder), is_local=True, has_weights=has_weights)
+        files = folder.glob("*.safetensors") if weights is None else [weights]
+        size = sum(file.stat().st_size for file in files if file.is_file())
+        has_weights = weights is None
+        return _load(str(folder), str(folder), is_local=True, has_weights=has_weights, size=size)
 
 
 def longest_window(encoder: "PreTrainedModel", tokenizer: "PreTrainedTokenizerFast") -> int:
@@ -160,12 +170,12 @@ def _check_reachable(name: str) -> None:
 
 
 def _load(
-    source: str, name: str, *, is_local: bool, has_weights: bool = True
+    source: str, name: str, *, is_local: bool, has_weights: bool = True, size: int | None = None
 ) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
     """Read an encoder and its tokenizer; every fault becomes one sentence."""
     try:
         with _offline() if is_local else nullcontext():
-            return _load_parts(source, name, is_local=is_local, has_weights=has_weights)
+            return _load_parts(source, name, is_local=is_local, has_weights=has_weights, size=size)
     except InputError:
         raise
     # A folder can be wrong in any way, and tokenizers raise plain Exception.
@@ -177,7 +187,7 @@ def _load(
 
 
 def _load_parts(
-    source: str, name: str, *, is_local: bool, has_weights: bool
+    source: str, name: str, *, is_local: bool, has_weights: bool, size: int | None
 ) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
     """Read configuration, tokenizer and weights, in this order: see `_is_cached`."""
     from transformers import AutoConfig, AutoModel
@@ -190,6 +200,8 @@ def _load_parts(
     config = AutoConfig.from_pretrained(source, local_files_only=is_local, trust_remote_code=False)
     _check_config(name, config)
     _drop_code(config)
+    if size is not None:
+        _check_size(name, config, size)
     tokenizer = _load_tokenizer(source, name, is_local=is_local)
     if not has_weights:
         empty = AutoModel.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]
@@ -255,6 +267,24 @@ def _check_config(name: str, config: "PreTrainedConfig") -> None:
                 f'model "{name}" has "{used}" in its config.json, which loads libraries or models '
                 f"from elsewhere. Save it in plain float32, {_INSTEAD}"
             )
+
+
+def _check_size(name: str, config: "PreTrainedConfig", stored: int) -> None:
+    """Raise InputError if a configuration asks for far more than its weights, of so many bytes."""
+    from transformers import AutoModel
+
+    # Before any layer is made: a million of them would take minutes even without weights.
+    layers = getattr(config, "num_hidden_layers", 0)
+    if layers > _MOST_LAYERS:
+        raise InputError(f'model "{name}" asks for {layers:,} layers. Copy the run again')
+    with torch.device("meta"):  # shapes without memory
+        outline = AutoModel.from_config(config)  # type: ignore[no-untyped-call]
+    size = 4 * sum(parameter.numel() for parameter in outline.parameters())
+    if size > _FULL_SIZE * stored + _UNSTORED:
+        raise InputError(
+            f'model "{name}" asks for a network of {size / 1e6:,.0f} MB, but its weights have '
+            f"{stored / 1e6:,.0f} MB. Copy the run again"
+        )
 
 
 def _drop_code(config: "PreTrainedConfig") -> None:

@@ -15,7 +15,7 @@ archive, schema                a project as a zip, and what its rows may hold
 leftovers                      what killed processes left half written
 """
 
-from engine.projects.connection import parsed, wrong_value
+from engine.projects.connection import checked_row, parsed, wrong_value
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
 from engine.projects.job_states import ACTIVE
 from engine.projects.labels import EarlierLabels, labels_of, stored_labels
@@ -49,6 +49,7 @@ from engine.projects.previews import (
 )
 from engine.projects.project import Project
 from engine.projects.sample import SAMPLE_FOLDER, SAMPLE_LIKELY, SAMPLE_ZIP
+from engine.projects.schema import is_fact, is_point, is_request
 from engine.projects.store import reading, touch, writing
 from engine.projects.texts import read_once, read_units
 from engine.projects.workspace import (
@@ -93,6 +94,7 @@ __all__ = [
     "ProjectSummary",
     "StoredFile",
     "TextPreview",
+    "checked_row",
     "claim_project",
     "clean_address",
     "create_project",
@@ -100,8 +102,11 @@ __all__ = [
     "delete_project",
     "duplicate_project",
     "import_project_zip",
+    "is_fact",
+    "is_point",
     "is_previewed_at_once",
     "is_read_at_once",
+    "is_request",
     "keep_likely",
     "keep_private",
     "kept_likely",

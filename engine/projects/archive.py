@@ -1,5 +1,6 @@
 """Pack a project's folder as a zip, unpack such a zip, and copy projects."""
 
+import hashlib
 import io
 import os
 import shutil
@@ -14,7 +15,7 @@ from pathlib import Path
 from engine.files import unzip_to, write_error, written_whole
 from engine.projects import store as store
 from engine.projects import versions as versions
-from engine.projects.connection import DATABASE
+from engine.projects.connection import DATABASE, parsed
 from engine.projects.files import CACHE, DICTIONARIES, GOLD, RUNS, TEXT, records
 from engine.projects.job_states import release_jobs
 from engine.projects.leftovers import WORKING, sweep_beside
@@ -86,6 +87,7 @@ def unpack(source: str | Path | bytes, folder: Path, *, is_ours: bool = False) -
         ) from error
     check_rows(folder, name)
     _check(folder, name)
+    _check_files(folder, name)
     _check_runs(folder, name)
     if not is_ours:
         _mark_jobs(folder)
@@ -127,6 +129,23 @@ def _check(folder: Path, name: str) -> None:
         )
 
 
+def _check_files(folder: Path, name: str) -> None:
+    """Raise InputError if a text or gold file is not the one that was stored."""
+    with store.reading(folder) as db:
+        files = [*records(db, TEXT), *records(db, GOLD)]
+    for file in files:
+        try:
+            with open(folder / file.path, "rb") as stored:
+                content = hashlib.file_digest(stored, "sha256").hexdigest()
+        except OSError as error:
+            raise InputError(f"{name}: {file.path} cannot be read: {error.strerror}") from error
+        if content != file.sha256:
+            raise InputError(
+                f"{name}: {file.path} is not the file that was stored as {file.name}. "
+                "Download the project again"
+            )
+
+
 def _check_folders(folder: Path, name: str) -> None:
     """Raise InputError if a file stands where a project has a folder."""
     for inside in (TEXT, GOLD, RUNS, DICTIONARIES):
@@ -141,13 +160,32 @@ def _check_runs(folder: Path, name: str) -> None:
     """Raise InputError if a file of a run or a prediction is not as we write it."""
     for job in sorted((folder / RUNS).glob("*")):
         try:
-            check_runs(job)
+            check_runs(job, _tokens_of(folder, job.name))
         except InputError as error:
             reason = str(error).replace(f"{folder}/", "").partition(". ")[0]
             raise InputError(
                 f"{name}: {reason}. Download the project again, or take {RUNS}/{job.name} out of "
                 "the zip"
             ) from error
+
+
+def _tokens_of(folder: Path, id: str) -> set[int]:
+    """Return how many tokens a job's text may have had; nothing if there is no way to know.
+
+    A file counts the tokens of the day it was added, and another Glossa may have split it
+    otherwise; the histogram of confidences counts those of the run.
+    """
+    with store.reading(folder) as db:
+        job = db.execute("SELECT text_key FROM jobs WHERE id = ?", (id,)).fetchone()
+        query = "SELECT value FROM job_facts WHERE job = ? AND key = 'confidence_histogram'"
+        histogram = db.execute(query, (id,)).fetchone()
+        lengths = set()
+        if job and job[0] == store.fact(db, "text_key"):
+            lengths.add(sum(file.tokens for file in records(db, TEXT)))
+        if histogram:
+            rows = parsed(histogram[0], f"confidence_histogram of job {id}")
+            lengths.add(sum(row["labeled"] + row["unlabeled"] for row in rows))
+    return lengths
 
 
 def _mark_jobs(folder: Path) -> None:

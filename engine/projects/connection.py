@@ -3,7 +3,7 @@
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,10 @@ from typing import Any
 from engine.text import InputError
 
 DATABASE = "project.db"
-_ODD = ("Could not decode to UTF-8", "no such table", "no such column")
+_ODD = (  # how SQLite words what is wrong with the tables of a damaged or foreign database
+    "Could not decode to UTF-8", "no such table", "no such column", "unsupported file format",
+    "table ",  # has other columns
+)  # fmt: skip
 _BUSY_SECONDS = 15.0  # a writer waits this long for another one
 _NO_ROOM_TO_READ = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _SHARED_MEMORY = 32_768  # bytes of the file beside a database that is open
@@ -84,6 +87,9 @@ def _open(path: Path, query: str) -> sqlite3.Connection:
         # Changes are on disk before the screen says so, and a stranger's file runs no code.
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA trusted_schema = OFF")
+    except UnicodeDecodeError as error:  # SQLite quotes damaged bytes in its message
+        db.close()
+        raise sqlite3.DatabaseError(f"{_ODD[0]}: the names of the tables") from error
     except BaseException:
         db.close()
         raise
@@ -118,6 +124,17 @@ def parsed(stored: str, what: str) -> Any:
         return json.loads(stored)
     except (ValueError, TypeError, RecursionError):
         raise wrong_value(what) from None
+
+
+def checked_row(
+    row: sqlite3.Row, kinds: Mapping[str, type | tuple[type, ...]], what: str
+) -> dict[str, Any]:
+    """Return these columns of a row; InputError if one is missing or of another kind."""
+    names = row.keys()
+    for name, kind in kinds.items():
+        if name not in names or not isinstance(row[name], kind):
+            raise wrong_value(f"{name} of {what}")
+    return {name: row[name] for name in kinds}
 
 
 def wrong_value(what: str) -> InputError:

@@ -30,7 +30,7 @@ from engine.files import (
     write_error,
     written_whole,
 )
-from engine.projects.connection import parsed, wrong_value
+from engine.projects.connection import checked_row, parsed, wrong_value
 from engine.projects.store import set_fact, touch
 from engine.settings import LIMITS, NO_LIMITS, Limits, ReadOptions
 from engine.system import moment, now
@@ -49,6 +49,10 @@ IMPORT_LIMITS = replace(
 _ID = re.compile("[0-9a-f]{12}")
 _FOLDERS = re.compile(r"[/\\]")
 _OPTIONS = frozenset(field.name for field in fields(ReadOptions))
+_KINDS: dict[str, type] = {
+    "id": str, "name": str, "bytes": int, "added_at": str, "options": str, "documents": int,
+    "sentences": int, "tokens": int, "role": str, "unit": str, "sha256": str, "renamed": str,
+}  # fmt: skip
 _MANY = 20  # files; more are synced together, not one by one
 _LEFTOVER_SECONDS = 24 * 3600  # nobody takes longer to read a file that was copied
 
@@ -264,14 +268,16 @@ def content_key(files: Iterable[StoredFile]) -> str:
 
 
 def _from_row(row: sqlite3.Row) -> StoredFile:
+    values = checked_row(row, _KINDS, "a file")
     # The database may come from somebody else's zip, and these become a path.
-    if not is_file_id(row["id"]) or row["role"] not in (TEXT, GOLD):
+    if not is_file_id(values["id"]) or values["role"] not in (TEXT, GOLD):
         raise InputError(f'the project names a file "{row["role"]}/{row["id"]}" that cannot be')
-    return StoredFile(
-        row["id"], row["name"], row["bytes"], moment(row["added_at"]), _options(row["options"]),
-        row["documents"], row["sentences"], row["tokens"], row["role"], row["unit"],
-        row["sha256"], tuple(sorted(_object(row["renamed"]).items())),
-    )  # fmt: skip
+    renamed = _object(values["renamed"])
+    if not all(isinstance(new, str) for new in renamed.values()):
+        raise wrong_value("renamed of a file")
+    values["renamed"] = tuple(sorted(renamed.items()))
+    values["options"] = _options(values["options"])
+    return StoredFile(**{**values, "added_at": moment(values["added_at"])})
 
 
 def _object(stored: str) -> dict[str, Any]:

@@ -371,7 +371,7 @@ def _listed(rows: Sequence[PhraseRow]) -> str:
 def _match_preset(db: sqlite3.Connection) -> str:
     preset = store.choice(db, store.MATCH_PRESET)
     # A project of version 0.1 has no choice stored unless one was made there.
-    return preset if preset in MATCH_PRESETS else _EARLIER_PRESET
+    return preset if isinstance(preset, str) and preset in MATCH_PRESETS else _EARLIER_PRESET
 
 
 def _checked_preset(name: str) -> str:

@@ -253,10 +253,17 @@ _NEEDED = {
 }
 
 
+def is_request(kind: str, record: Any) -> bool:
+    """Return whether parsed JSON is the request of a job of this kind."""
+    if kind not in REQUESTS or _depth(record) > _DEEPEST:
+        return False
+    rules = REQUESTS[kind]
+    required = {name: rules[name] for name in _NEEDED.get(kind, ())}
+    return _record(required, rules)(record)
+
+
 def _request(row: Mapping[str, Any]) -> bool:
-    rules, needed = REQUESTS[row["kind"]], _NEEDED.get(row["kind"], ())
-    required = {name: rules[name] for name in needed}
-    return _json(_record(required, rules))(row["request"])
+    return _json(lambda record: is_request(row["kind"], record))(row["request"])
 
 
 _FACTS: dict[str, Check] = {  # of a job; others are ignored
@@ -319,6 +326,17 @@ _POINT = _record(
     }
 )
 
+
+def is_fact(key: str, value: Any) -> bool:
+    """Return whether parsed JSON is what a job stores under this key."""
+    return _depth(value) <= _DEEPEST and _FACTS.get(key, _anything)(value)
+
+
+def is_point(value: Any) -> bool:
+    """Return whether parsed JSON is a point of a curve."""
+    return _POINT(value)
+
+
 _KINDS: dict[str, Check] = {"TEXT": _text, "INTEGER": _whole(), "REAL": _number}
 _COLUMNS: dict[tuple[str, str], Check] = {
     ("files", "id"): is_file_id,
@@ -351,12 +369,12 @@ _COLUMNS: dict[tuple[str, str], Check] = {
     ("jobs", "finished_at"): _moment,
     ("jobs", "dictionary_version"): _COUNT,
     ("job_epochs", "at"): _moment,
-    ("job_points", "point"): _json(_POINT),
+    ("job_points", "point"): _json(is_point),
     ("job_speeds", "at"): _moment,
 }
 _Rows = Mapping[str, Callable[[Mapping[str, Any]], bool]]
 _ROWS: dict[str, _Rows] = {  # checks that need more than one column, by the column to name
     "jobs": {"request": _request},
-    "job_facts": {"value": lambda row: _json(_FACTS.get(row["key"], _anything))(row["value"])},
+    "job_facts": {"value": lambda row: _json(lambda fact: is_fact(row["key"], fact))(row["value"])},
     "choices": {"value": lambda row: _json(_CHOICES.get(row["key"], _anything))(row["value"])},
 }

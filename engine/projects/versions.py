@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 from engine.dictionaries import Dictionary, Phrase, fingerprint, join
 from engine.files import written_whole
 from engine.projects import store as store
+from engine.projects.connection import checked_row
 from engine.settings import MatchOptions
 from engine.system import moment, now, without_collection
 from engine.text import InputError
+
+_KINDS = {"version": int, "saved_at": str, "reason": str, "phrases": int, "key": str}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,10 @@ def content_of(db: sqlite3.Connection, version: int | None) -> Content:
         "ORDER BY version DESC LIMIT 1",
         (version, version),
     ).fetchone()
-    return Content(*row) if row else Content()
+    if row is None:
+        return Content()
+    kinds = {"version": int, "key": str, "sha256": str}
+    return Content(**checked_row(row, kinds, "a version of the dictionaries"))
 
 
 def history(db: sqlite3.Connection) -> list[DictionaryVersion]:
@@ -57,9 +63,10 @@ def history(db: sqlite3.Connection) -> list[DictionaryVersion]:
         "SELECT version, saved_at, reason, phrases, key FROM dictionary_versions "
         "ORDER BY version DESC"
     )
+    checked = [checked_row(row, _KINDS, "a version of the dictionaries") for row in rows]
     return [
-        DictionaryVersion(version, moment(saved_at), reason, phrases, key)
-        for version, saved_at, reason, phrases, key in rows
+        DictionaryVersion(**{**values, "saved_at": moment(values["saved_at"])})
+        for values in checked
     ]
 
 

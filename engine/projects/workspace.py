@@ -20,12 +20,13 @@ from engine.files import write_error
 from engine.projects import ownership
 from engine.projects import store as store
 from engine.projects.archive import copy_project, pack, unpack, working_folder
+from engine.projects.connection import damaged
 from engine.projects.job_states import has_live_job, last_job
 from engine.projects.leftovers import DELETED, NEW, sweep_data, sweep_half_made, sweep_project
 from engine.projects.project import Project, clean_project_name
 from engine.projects.sample import fill_sample, unpack_sample
 from engine.system import moment, process_mark
-from engine.text import InputError
+from engine.text import InputError, one_line
 
 SAMPLE_ID = "sample"
 _ID = re.compile("[a-z0-9-]{4,40}")
@@ -312,8 +313,8 @@ def _summary(project: Project) -> ProjectSummary:
                 documents=documents,
                 sentences=sentences,
                 tokens=tokens,
-                dictionaries=latest["dictionaries"] if latest else 0,
-                phrases=latest["phrases"] if latest else 0,
+                dictionaries=int(latest["dictionaries"]) if latest else 0,
+                phrases=int(latest["phrases"]) if latest else 0,
                 last_job=last_job(db),
                 bytes=project.size(),
                 owner=ownership.owner_of(db),
@@ -322,7 +323,9 @@ def _summary(project: Project) -> ProjectSummary:
     # Whatever is wrong with one project, the others must still be listed.
     except (InputError, sqlite3.Error, OSError, ValueError, TypeError) as error:
         at = _changed_at(project.folder)
-        return ProjectSummary(project.id, project.id, at, problem=str(error))
+        is_clear = isinstance(error, InputError | OSError)
+        problem = one_line(str(error) if is_clear else damaged(project.folder))
+        return ProjectSummary(project.id, project.id, at, problem=problem)
 
 
 def _is_busy(project: Project) -> bool:

@@ -7,11 +7,17 @@ from datetime import UTC, datetime
 
 from engine.scoring import Judgement
 from engine.system import moment, now
-from engine.text import Document, Entity
+from engine.text import Document, Entity, InputError
 
 KINDS = ("check", "review")  # a precision sample of dictionary matches, or the review queue
 VERDICTS = ("accepted", "rejected", "edited", "unsure", "skipped")
 Place = tuple[str, int, int, str]
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("id", "start", "end"), int),
+    **dict.fromkeys(("new_start", "new_end"), (int, type(None))),
+    **dict.fromkeys(("document_id", "entity_type", "source", "queue", "surface"), str),
+    "new_type": (str, type(None)),
+}
 _NEVER = datetime.fromtimestamp(0, UTC)
 _COLUMNS = (
     'kind, document_id, "start", "end", entity_type, verdict, new_start, new_end, new_type, '
@@ -124,7 +130,16 @@ def decisions_in_force(db: sqlite3.Connection, kind: str) -> list[Decision]:
 
 
 def _from_row(row: sqlite3.Row) -> Decision:
-    return Decision(**{**dict(row), "decided_at": moment(row["decided_at"])})
+    values = dict(row)
+    try:
+        if not all(isinstance(values[name], kind) for name, kind in _KINDS.items()):
+            raise TypeError("another kind of value")
+        return Decision(**{**values, "decided_at": moment(values["decided_at"])})
+    except (KeyError, ValueError, TypeError):
+        raise InputError(
+            f"decision {str(row[0])[:20]} of this project is damaged. Put back a backup of the "
+            "project's folder, or import the zip that you downloaded last; your text is not lost"
+        ) from None
 
 
 def effect(decisions: Iterable[Decision], documents: Sequence[Document]) -> Review:

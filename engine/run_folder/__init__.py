@@ -30,7 +30,7 @@ from engine.run_folder.card import (
     write_card,
     write_json,
 )
-from engine.run_folder.checking import check_runs, read_confidence, read_lexicon_record
+from engine.run_folder.checking import check_runs, check_size, read_confidence, read_lexicon_record
 from engine.run_folder.origin import (
     allow,
     is_allowed,
@@ -51,6 +51,7 @@ __all__ = [
     "Card",
     "allow",
     "check_runs",
+    "check_size",
     "checkpoint_path",
     "checkpoints",
     "confidence_beside",

@@ -1,6 +1,7 @@
 """Check the files of a run before they are used: they may be damaged, or come from a stranger."""
 
 import json
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,32 +12,66 @@ import numpy.typing as npt
 from engine.run_folder.card import (
     LEXICON,
     PREDICTIONS,
+    Card,
     OlderRun,
     damaged,
     has_card,
     read_card,
+    tagger_path,
 )
-from engine.run_folder.predictions import read_marks
+from engine.run_folder.predictions import check_predictions
 from engine.settings import MatchOptions
+from engine.text import InputError
 
 _ROUNDING = 1e-3
+_SMALL = 1_000_000  # bytes that may be allocated for nothing
 _LONGEST_HEADER = 10_000  # bytes of the header of an array; ours have 128
 
 
-def check_runs(folder: Path) -> None:
-    """Raise InputError at the first file of a job's folder that no run would have written."""
+def check_runs(folder: Path, tokens: Collection[int] = ()) -> None:
+    """Raise InputError at the first file of a job's folder that no run would have written.
+
+    `tokens` are the lengths that a confidence may have; if there are none, any will do.
+    """
     for path in sorted(folder.rglob("*")):
         if path.is_dir():
             # A run that an older version made says so when it is used; the project is whole.
             with suppress(OlderRun):
                 if has_card(path):
-                    read_card(path)
+                    card, lexicon = read_card(path), _lexicon_of(path)
+                    check_size(path, card, len(lexicon["types"]) if lexicon else 0)
         elif path.name == LEXICON:
             read_lexicon_record(path)
         elif path.suffix == ".npy":
-            read_confidence(path)
+            length = len(read_confidence(path))
+            if tokens and length not in tokens:
+                raise InputError(
+                    f"{path} has {length:,} numbers, but the text has another number of tokens"
+                )
         elif path.name == PREDICTIONS:
-            read_marks(path)
+            check_predictions(path)
+
+
+def check_size(folder: Path, card: Card, lexicon_types: int) -> None:
+    """Raise InputError if a card asks for a larger network than the run has weights for.
+
+    It compares the least size of the largest parts with the file, before anything is allocated.
+    """
+    weights, settings = tagger_path(folder, 0), card.settings
+    if settings.encoder != "bilstm" or not weights.is_file():
+        return
+    hidden, characters = settings.hidden_size, settings.character_size
+    window = settings.lexicon_window
+    if not all(type(size) is int for size in (hidden, characters, window)) or hidden < 1:
+        raise damaged(folder)
+    # Two directions of four gates each see the inputs and themselves.
+    seen = hidden + abs(characters) + abs(window) * lexicon_types
+    least, size = 4 * (8 * hidden * seen + characters * characters), weights.stat().st_size
+    if least > size + _SMALL:
+        raise InputError(
+            f"{folder} asks for a network of {min(least, 10**15) / 1e6:,.1f} MB or more, but its "
+            f"weights have {size / 1e6:,.1f} MB; the run is damaged. Copy it again, or train again"
+        )
 
 
 def read_confidence(path: Path) -> npt.NDArray[np.floating[Any]]:
@@ -70,6 +105,11 @@ def read_lexicon_record(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     raise damaged(path)
+
+
+def _lexicon_of(folder: Path) -> dict[str, Any] | None:
+    path = folder / LEXICON
+    return read_lexicon_record(path) if path.is_file() else None
 
 
 def _is_lexicon(record: Any) -> bool:

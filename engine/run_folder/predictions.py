@@ -61,6 +61,11 @@ def read_entities(path: Path) -> dict[str, tuple[Entity, ...]]:
     return by_document
 
 
+def check_predictions(path: Path) -> None:
+    """Raise InputError unless every column of a predictions file is as we write it."""
+    _read(path, ("document", *_NAMES))
+
+
 def read_marks(path: Path) -> Marks:
     """Return the entities of a predictions file as columns: faster than one object per entity."""
     table = _read(path, ("document", "start", "end", "entity_type", "score"))
@@ -118,8 +123,9 @@ def _check(table: Any, names: Sequence[str]) -> None:
         and not pc.all(pc.and_(pc.greater_equal(scores, 0.0), pc.less_equal(scores, 1.0))).as_py()
     ):
         raise ValueError("a score is not between 0 and 1")
-    for name in ("document", "entity_type"):
-        if any(not value for value in _values(_codes(table[name]).dictionary)):
+    for name in set(names) - _TYPES.keys():
+        values = _values(_codes(table[name]).dictionary)
+        if name in ("document", "entity_type") and not all(values):
             raise ValueError(f"{name} is empty in a row")
 
 

@@ -42,6 +42,7 @@ from engine.run_folder import (
     ENCODER,
     LEXICON,
     Card,
+    check_size,
     damaged,
     has_card,
     is_allowed,
@@ -149,6 +150,7 @@ def load_run(folder: Path, *, is_trusted: bool = False) -> Run:
         refuse_unasked(to_ask_of_run(folder))
     settings, types = card.settings, card.types
     lexicon = _read_lexicon(folder / LEXICON)
+    check_size(folder, card, len(lexicon.types) if lexicon else 0)
     device = choose_device()
     pretrained = Pretrained(
         _open_vectors(folder, card, settings),
@@ -219,7 +221,9 @@ def _open_encoder(folder: Path, settings: Settings, *, is_trusted: bool) -> Any:
             f'"{settings.encoder_name[:80]}" if you know what that is',
             "trust",
         )
-    return open_saved_encoder(folder / ENCODER, has_weights=settings.encoder != "transformer")
+    # The weights of a fine-tuned encoder are in its tagger.
+    weights = tagger_path(folder, 0) if settings.encoder == "transformer" else None
+    return open_saved_encoder(folder / ENCODER, weights)
 
 
 def _open_vectors(folder: Path, card: Card, settings: Settings) -> VectorTable:

@@ -8,8 +8,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def moment(stored: str) -> datetime:
-    """Return a stored moment in UTC; text that is no moment becomes 1970, not an error.
+def moment(stored: object) -> datetime:
+    """Return a stored moment in UTC; a value that is no moment becomes 1970, not an error.
 
     >>> moment("2026-05-01T12:00:00+02:00").isoformat()
     '2026-05-01T10:00:00+00:00'
@@ -17,7 +17,7 @@ def moment(stored: str) -> datetime:
     1970
     """
     try:
-        return datetime.fromisoformat(stored).astimezone(UTC)
+        return datetime.fromisoformat(str(stored)).astimezone(UTC)
     except (ValueError, OverflowError):  # the first and last days of all years overflow
         return datetime.fromtimestamp(0, UTC)
 

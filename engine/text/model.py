@@ -268,7 +268,9 @@ class Corpus:
 
     @property
     def notes(self) -> list[str]:
-        return [f"{report.name}: {note}" for report in self.files for note in report.notes]
+        return [
+            one_line(f"{report.name}: {note}") for report in self.files for note in report.notes
+        ]
 
 
 # ---- spans <-> tags -------------------------------------------------------------------------

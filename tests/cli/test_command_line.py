@@ -774,3 +774,16 @@ def test_learning_without_torch_says_what_to_install(capsys, monkeypatch):
         "glossa doctor: torch is not installed, and learning needs it. "
         'Run: pip install "glossa[train]"\n'
     )
+
+
+def test_an_error_with_hints_is_one_line_of_at_most_300_characters(capsys, monkeypatch):
+    def fail(options):
+        message = f"{'several words ' * 30}end. Name the column"
+        raise InputError(message, "text_column", "id_column", "skip_bad_lines", "encoding")
+
+    monkeypatch.setattr("engine.cli.command_line.convert_command", fail)
+    assert main(["convert", "a.csv", "--out", "b.txt"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("glossa convert: several words")
+    assert line.endswith("--encoding).")
+    assert len(line) <= 300

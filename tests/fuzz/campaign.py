@@ -3,8 +3,8 @@
     python -m tests.fuzz.campaign --cases 100000
 
 Each process runs some hundred cases, each with at most 10 s of CPU time and 1 GB more memory than
-at its start. A process that dies is started again after the case that killed it. At the end: a
-table by target, and one line of JSON.
+at its start. A process that dies is started again after the case that killed it. At the end, or
+after Ctrl-C: a table by target, and one line of JSON.
 """
 
 import argparse
@@ -178,16 +178,21 @@ def run_campaign(cases: int, first: int, workers: int, folder: Path) -> int:
     failed: list[int] = []
     seconds = done = 0.0
     with ThreadPoolExecutor(workers) as pool:
-        for outcomes in pool.map(partial(_run_chunk, folder), chunks):
-            for outcome in outcomes:
-                verdicts[outcome["target"], outcome["verdict"]] += 1
-                seconds += outcome["seconds"]
-                slowest = max(slowest, outcome, key=lambda o: o["seconds"])
-                if outcome["verdict"] not in ("read", "refused"):
-                    failed.append(outcome["number"])
-            done += len(outcomes)
-            if sys.stderr.isatty():
-                print(f"\r{done:,.0f} of {cases:,}, {len(failed)} failed", end="", file=sys.stderr)
+        try:
+            for outcomes in pool.map(partial(_run_chunk, folder), chunks):
+                for outcome in outcomes:
+                    verdicts[outcome["target"], outcome["verdict"]] += 1
+                    seconds += outcome["seconds"]
+                    slowest = max(slowest, outcome, key=lambda o: o["seconds"])
+                    if outcome["verdict"] not in ("read", "refused"):
+                        failed.append(outcome["number"])
+                done += len(outcomes)
+                if sys.stderr.isatty():
+                    print(
+                        f"\r{done:,.0f} of {cases:,}, {len(failed)} failed", end="", file=sys.stderr
+                    )
+        except KeyboardInterrupt:
+            print("\nStopped; what follows is of the cases before.", flush=True)
     print(f"\n{'target':<14}{'result':<20}{'cases':>9}")
     for (target, verdict), count in sorted(verdicts.items()):
         print(f"{target:<14}{verdict:<20}{count:>9,}")

@@ -6,11 +6,13 @@ import json
 import sqlite3
 import zipfile
 from dataclasses import fields
+from random import Random
 
 import numpy as np
 import pytest
 
 from engine import jobs
+from engine.files.sources import SourceFile
 from engine.jobs.requests import KINDS
 from engine.projects import schema
 from engine.projects.store import writing
@@ -33,6 +35,7 @@ def project(tmp_path):
     run = finish_run(project)
     record_f1(project, run.id, {"mpu": 0.5})
     project.add_decision("review", "notes", 7, 11, "Disease", "accepted")
+    project.set_gold([SourceFile("g.csv", b"doc_id,start,end,label\nnotes,7,11,Disease\n")])
     with writing(project.folder) as db:
         db.execute("UPDATE jobs SET id = '20260101-000000-ab12'")
         db.execute("UPDATE job_facts SET job = '20260101-000000-ab12'")
@@ -82,6 +85,14 @@ def test_the_project_itself_is_imported(members):
     back = import_project_zip(packed(members))
     assert jobs.list_jobs(back)[0].id == "20260101-000000-ab12"
     assert set(jobs.results(back, "20260101-000000-ab12").entities) == {"conf_mpu", "mpu"}
+
+
+@pytest.mark.parametrize("role", ["text", "gold"])
+@pytest.mark.parametrize("change", [lambda data: b"", lambda data: data + b"\n"])
+def test_a_text_that_is_not_the_one_that_was_stored_is_refused(members, data, role, change):
+    [name] = [name for name in members if name.startswith(f"{role}/")]
+    message = refusal({**members, name: change(members[name])}, data)
+    assert message.startswith(f"the zip: {name} is not the file that was stored as ")
 
 
 # ---- rows -----------------------------------------------------------------------------------
@@ -221,6 +232,55 @@ def huge(shape):
 def test_an_array_that_we_never_write_is_refused(members, data, content):
     path = card_of(members).replace("run.json", "confidence.npy")
     assert "confidence.npy cannot be read" in refusal({**members, path: content}, data)
+
+
+@pytest.mark.parametrize(("length", "is_refused"), [(15, False), (14, True), (16, True)])
+def test_a_confidence_of_another_length_than_the_text_is_refused(members, data, length, is_refused):
+    path = card_of(members).replace("run.json", "confidence.npy")
+    changed = {**members, path: npy(np.full(length, 0.5, np.float32))}
+    if not is_refused:
+        assert import_project_zip(packed(changed))
+        return
+    message = refusal(changed, data)
+    assert f"confidence.npy has {length} numbers, but the text has another number" in message
+
+
+def test_the_histogram_of_a_run_says_how_long_its_confidence_is(members, tmp_path):
+    """The tokens of a file were counted when it was added, perhaps by another version."""
+    path = card_of(members).replace("run.json", "confidence.npy")
+    rows = json.dumps([{"low": 0, "high": 1, "labeled": 2, "unlabeled": 18}])
+    statement = "INSERT INTO job_facts VALUES (?, 'confidence_histogram', ?)"
+    changed_members = changed(members, tmp_path, statement, "20260101-000000-ab12", rows)
+    assert import_project_zip(packed({**changed_members, path: npy(np.full(20, 0.5))}))
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"hidden_size": 60_000},
+        {"hidden_size": 10**400},
+        {"character_size": 10**9},
+        {"lexicon_window": 10**12},
+        {"hidden_size": -5, "lexicon_window": 10**12},
+        {"hidden_size": float("nan"), "lexicon_window": 10**12},
+        {"hidden_size": 1.5},
+    ],
+)
+def test_a_card_that_asks_for_a_huge_network_is_refused(members, data, sizes):
+    path = card_of(members)
+    card = json.loads(members[path])
+    weights = path.replace("run.json", "tagger-0.safetensors")
+    lexicon = {"options": {}, "dictionaries": [], "types": ["Disease"], "tokens_given": True}
+    message = refusal(
+        {
+            **members,
+            path: json.dumps(card | {"settings": card["settings"] | sizes}),
+            weights: Random(0).randbytes(500_000),
+            path.replace("run.json", "lexicon.json"): json.dumps(lexicon),
+        },
+        data,
+    )
+    assert "the run is damaged" in message or "cannot be read" in message
 
 
 @pytest.mark.parametrize("content", [NESTED, "[]", '{"options": {}}', "7"])

@@ -317,6 +317,32 @@ def test_damaged_weights_are_refused(folder, damage):
     assert refusal(folder).startswith(f"the weights in {weights} do not fit this run")
 
 
+@pytest.mark.parametrize("name", ["hidden_size", "character_size", "lexicon_window"])
+def test_a_network_that_is_larger_than_its_weights_is_not_made(folder, name, monkeypatch):
+    monkeypatch.setattr(saved_runs, "make_inputs", lambda *_: pytest.fail("it was made"))
+    settings = json.loads((folder / "run.json").read_text())["settings"]
+    change_card(folder, settings={**settings, name: 100_000})
+    message = refusal(folder)
+    assert message.startswith(f"{folder} asks for a network of ")
+    assert "the run is damaged" in message
+
+
+@pytest.mark.parametrize(
+    "sizes", [{"num_hidden_layers": 10**9}, {"hidden_size": 2**20}, {"vocab_size": 10**9}]
+)
+@pytest.mark.parametrize("changes", [{"encoder": "transformer"}, {"contextual_layer": 1}])
+def test_an_encoder_that_is_larger_than_its_weights_is_not_made(planted, tmp_path, changes, sizes):
+    save_tiny_bert(tmp_path / "encoder")
+    name = str(tmp_path / "encoder")
+    settings = replace(SMALL, method="mpn", epochs=1, encoder_name=name, **changes)
+    save_run(tmp_path / "run", run(planted.data, planted.priors, settings), data=planted.data)
+    config = tmp_path / "run" / "encoder" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | sizes))
+    message = refusal(tmp_path / "run")
+    assert "asks for" in message
+    assert message.endswith("Copy the run again")
+
+
 def test_missing_weights_are_refused(folder):
     (folder / "tagger-0.safetensors").unlink()
     assert "tagger-0.safetensors do not fit this run" in refusal(folder)

@@ -13,7 +13,7 @@ from engine.formats.contract import WriteReport
 from engine.formats.reading import read_corpus
 from engine.settings import ReadOptions
 from engine.text.messages import LONGEST_MESSAGE, one_line
-from engine.text.model import InputError
+from engine.text.model import Corpus, FileReport, InputError
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=40)
 HUGE = st.builds(
@@ -94,3 +94,12 @@ def test_the_columns_of_a_dictionary_may_have_any_length():
         read_dictionary(SourceFile("a.csv", f'label,"{LONG}\n{LONG}"\nx,y\n'.encode()))
     assert len(str(error.value)) <= LONGEST_MESSAGE
     assert str(error.value).isprintable()
+
+
+def test_notes_about_members_with_long_names_are_short():
+    names = ("a\nb" * 500 + ".txt", "l" * 5_000 + ".csv")
+    files = tuple(FileReport(name, "text", notes=("3 lines were left out",)) for name in names)
+    for note in Corpus((), {}, files).notes:
+        assert len(note) <= LONGEST_MESSAGE
+        assert note.isprintable()
+        assert note.endswith("3 lines were left out")
