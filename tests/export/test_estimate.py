@@ -46,7 +46,7 @@ def test_export_prints_the_estimate(capsys, tmp_path):
 
 
 def test_a_confidence_of_another_text_is_not_used():
-    project, job, sets = judged_project()
+    _, job, sets = judged_project()
     documents, found = sets.corpus.documents, sets.predicted(job, "conf_mpu")
     without = measured_units(documents, found, job)
     tokens = sum(len(sentence) for d in documents for sentence in d.sentences)

@@ -1,6 +1,5 @@
 """The part Estimated of the tab Overview: scores from a judged sample, beside those of gold."""
 
-import pandas as pd
 import streamlit as st
 
 from engine.projects import Project
@@ -39,25 +38,26 @@ def show(project: Project, comparison: state.Comparison) -> None:
             rows[name].append(
                 share(estimate.value, estimate.low, estimate.high)._replace(worth=None)
             )
-            if name in true.index:
-                rows[name].append(share(float(true.loc[name, measure]))._replace(worth=None))
+            if true:
+                rows[name].append(share(true.get(name, {}).get(measure))._replace(worth=None))
     headings = ["Method", "Judged"]
     for measure in MEASURES.values():
-        headings += [f"{measure}, estimated (%)", *([f"{measure}, gold"] if len(true) else [])]
+        headings += [f"{measure}, estimated (%)", *([f"{measure}, gold"] if true else [])]
     st.html(score_table.STYLE)
     st.html(score_table.groups_html(headings, [Group("", rows)], comparison.colors))
     note = (
         "Estimated from the items that you judged in the tab Measure of the page Review, not "
         "measured on all of the text. Ranges are 95 % intervals."
     )
-    if len(true):
+    if true:
         note += " Gold counts only the documents that have it."
     st.caption(note)
 
 
-def gold_scores(project: Project, comparison: state.Comparison) -> pd.DataFrame:
+def gold_scores(project: Project, comparison: state.Comparison) -> dict[str, dict[str, float]]:
     """Return the scores over all types by method; empty without gold."""
     if comparison.gold is None:
-        return pd.DataFrame()
+        return {}
     table = tables.scores(project, comparison)
-    return table[table["entity_type"] == ALL_TYPES].set_index("name")
+    rows = table[table["entity_type"] == ALL_TYPES].to_dict("records")
+    return {str(row["name"]): {name: row[name] for name in MEASURES} for row in rows}
