@@ -2,7 +2,7 @@
 
 A method is trained as the app does, and finds entities in the text that it learned from. Then 100
 people judge 100 units each, every one a random sample of their own (`engine/scoring/judged_units`,
-`judged_scores`), and answer as the gold would. For each of them the script notes the estimated
+`judged_estimate`), and answer as the gold would. For each of them the script notes the estimated
 precision, recall and F1, and whether the true score is inside the 95 % interval.
 
   inside       in how many of 100 draws the truth is inside the interval; wanted: at least 90

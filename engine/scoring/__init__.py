@@ -4,7 +4,7 @@ Gold enters the engine here, and nowhere before.
 
     metrics            precision, recall, F1 and kinds of errors
     checking, judged   precision from a sample that a person judged, without gold
-    judged_units, judged_scores   precision, recall and F1 from such a sample
+    judged_units, judged_estimate   precision, recall and F1 from such a sample
     marks, pool        entities as columns; which method marks which place
     agreement          where entity sets agree and where they do not
     bootstrap          confidence intervals
@@ -38,7 +38,7 @@ from engine.scoring.checking import (
 )
 from engine.scoring.confidence_scores import score_confidence, score_confidence_of_documents
 from engine.scoring.judged import judged_precision
-from engine.scoring.judged_scores import JudgedScores, Share, judged_scores, to_judge
+from engine.scoring.judged_estimate import JudgedScores, Share, judged_scores, to_judge
 from engine.scoring.judged_units import (
     MOST_NAMES,
     PASSAGE,
