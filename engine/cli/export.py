@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from engine import jobs
+from engine.cli import console
 from engine.cli.inputs import named_project
 from engine.cli.terminal import note_all, say, write_file
 from engine.export import (
@@ -17,6 +18,7 @@ from engine.export import (
     choose_entities,
     default_method,
     default_run,
+    estimated_scores,
     filter_entities,
     methods_with_entities,
     note_export,
@@ -46,11 +48,32 @@ def export_command(options: argparse.Namespace) -> None:
     choice = _choice(project, job, options)
     sets = EntitySets(project, project.corpus())
     chosen = choose_entities(sets, choice, job)
+    _say_estimate(sets, choice, job)
     note_all([chosen.note] if chosen.note else [])
     if absent := [name for name in choice.selection.types if name not in chosen.types]:
         note_all([f"no entity is of type {' or '.join(absent)}"])
     write_file(with_known(sets, choice, filter_entities(sets, choice, chosen)), options)
     note_export(project)
+
+
+def _say_estimate(sets: EntitySets, choice: ExportChoice, job: Job | None) -> None:
+    """Print how good the run is by the sample that a person judged, if there is one."""
+    if choice.what != RUN or job is None or not choice.method:
+        return
+    scores = estimated_scores(sets, job, choice.method)
+    if scores is None:
+        return
+    parts = [
+        f"{name} {console.percent(share.value)} ({console.percent(share.low)} to "
+        f"{console.percent(share.high)})"
+        for name, share in (
+            ("precision", scores.precision),
+            ("recall", scores.recall),
+            ("F1", scores.f1),
+        )
+    ]
+    judged = f"{scores.judged:,} judgement{'s'[: scores.judged != 1]}"
+    say(f"Estimated from {judged}: {', '.join(parts)}.")
 
 
 def _choice(project: Project, job: Job | None, options: argparse.Namespace) -> ExportChoice:

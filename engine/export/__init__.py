@@ -5,6 +5,7 @@ selection           filters by type, score and document
 verification        a written file, read again and checked
 summaries           tables of methods and phrases
 dictionary_writing  dictionaries as CSV or patterns
+estimate            scores of a method from a judged sample
 """
 
 from engine.export.choice import (
@@ -29,6 +30,7 @@ from engine.export.choice import (
     with_known,
 )
 from engine.export.dictionary_writing import write_patterns, write_phrases
+from engine.export.estimate import MEASURE, estimated_scores, measured_source, measured_units
 from engine.export.selection import Selection
 from engine.export.summaries import write_comparison, write_surfaces
 from engine.export.verification import Verification, verify
@@ -37,6 +39,7 @@ __all__ = [
     "DICTIONARY",
     "EXPORTED",
     "GOLD",
+    "MEASURE",
     "METHOD_ORDER",
     "REVIEWED",
     "RUN",
@@ -49,7 +52,10 @@ __all__ = [
     "count_entities",
     "default_method",
     "default_run",
+    "estimated_scores",
     "filter_entities",
+    "measured_source",
+    "measured_units",
     "methods_with_entities",
     "note_export",
     "offered",

@@ -11,9 +11,11 @@ missing     likely names that the dictionaries lack, before any training
 
 from engine.review.decisions import (
     KINDS,
+    NAME_COUNTS,
     VERDICTS,
     Decision,
     Review,
+    answers,
     append_decision,
     append_undo,
     append_undos,
@@ -46,6 +48,7 @@ __all__ = [
     "DICTIONARY",
     "KINDS",
     "MISSING_COLUMNS",
+    "NAME_COUNTS",
     "ORDERS",
     "VERDICTS",
     "Decision",
@@ -57,6 +60,7 @@ __all__ = [
     "ReviewProgress",
     "acceptable",
     "add_phrases",
+    "answers",
     "append_decision",
     "append_undo",
     "append_undos",

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from engine.scoring import Judgement
+from engine.scoring import MOST_NAMES, Answer, Judgement
 from engine.system import moment, now
 from engine.text import Document, Entity, InputError
 
-KINDS = ("check", "review")  # a precision sample of dictionary matches, or the review queue
-VERDICTS = ("accepted", "rejected", "edited", "unsure", "skipped")
+# A precision sample of dictionary matches, the review queue, or a sample that measures a run.
+KINDS = ("check", "review", "measure")
+NAME_COUNTS = tuple(map(str, range(MOST_NAMES + 1)))  # true names in a unit that is not right
+VERDICTS = ("accepted", "rejected", "edited", "unsure", "skipped", *NAME_COUNTS)
 Place = tuple[str, int, int, str]
 _KINDS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("id", "start", "end"), int),
@@ -23,13 +25,13 @@ _COLUMNS = (
     'kind, document_id, "start", "end", entity_type, verdict, new_start, new_end, new_type, '
     "source, queue, surface, decided_at"
 )
-# In force: not undone, and the latest about its place.
+# In force: not undone, and the latest about its place. What measures a run is about that run only.
 _IN_FORCE = f"""
 SELECT id, {_COLUMNS} FROM decisions WHERE id IN (
     SELECT max(id) FROM decisions AS d
     WHERE kind = ? AND undoes IS NULL
         AND NOT EXISTS (SELECT 1 FROM decisions AS u WHERE u.undoes = d.id)
-    GROUP BY document_id, "start", "end", entity_type
+    GROUP BY document_id, "start", "end", entity_type, iif(kind = 'measure', source, '')
 ) ORDER BY id
 """
 # The plus stops SQLite from using an index whose rows would have to be sorted by id.
@@ -173,6 +175,26 @@ def judgements(decisions: Iterable[Decision]) -> dict[Place, Judgement]:
         for decision in decisions
         if decision.verdict in words
     }
+
+
+def answers(
+    decisions: Iterable[Decision], source: str, documents: Mapping[str, Document]
+) -> dict[Place, Answer | None]:
+    """Return what was said about the units of one run; None for "unsure"."""
+    result: dict[Place, Answer | None] = {}
+    for decision in decisions:
+        document = documents.get(decision.document_id)
+        if decision.source != source or not _is_about(
+            decision, document.text if document else None
+        ):
+            continue
+        if decision.verdict == "accepted":
+            result[decision.place] = Answer(True, 1)
+        elif decision.verdict in NAME_COUNTS:
+            result[decision.place] = Answer(False, int(decision.verdict))
+        elif decision.verdict == "unsure":
+            result[decision.place] = None
+    return result
 
 
 def _is_about(decision: Decision, text: str | None) -> bool:

@@ -4,6 +4,7 @@ Gold enters the engine here, and nowhere before.
 
     metrics            precision, recall, F1 and kinds of errors
     checking, judged   precision from a sample that a person judged, without gold
+    judged_units, judged_estimate   precision, recall and F1 from such a sample
     marks, pool        entities as columns; which method marks which place
     agreement          where entity sets agree and where they do not
     bootstrap          confidence intervals
@@ -37,6 +38,16 @@ from engine.scoring.checking import (
 )
 from engine.scoring.confidence_scores import score_confidence, score_confidence_of_documents
 from engine.scoring.judged import judged_precision
+from engine.scoring.judged_estimate import JudgedScores, Share, judged_scores, to_judge
+from engine.scoring.judged_units import (
+    MOST_NAMES,
+    PASSAGE,
+    Answer,
+    Units,
+    answers_from_gold,
+    make_units,
+    shuffled,
+)
 from engine.scoring.marks import Marks, marks_of_labels
 from engine.scoring.metrics import (
     NONE,
@@ -58,10 +69,14 @@ from engine.scoring.seen import seen_places, seen_recall
 __all__ = [
     "ALL_TYPES",
     "MACRO",
+    "MOST_NAMES",
     "NONE",
+    "PASSAGE",
+    "Answer",
     "Evaluation",
     "Filter",
     "GoldSpans",
+    "JudgedScores",
     "Judgement",
     "Judgements",
     "Marks",
@@ -69,8 +84,11 @@ __all__ = [
     "Pool",
     "Scored",
     "Scores",
+    "Share",
     "SpansBySentence",
+    "Units",
     "agreement_matrix",
+    "answers_from_gold",
     "calibration_error",
     "changed_entities",
     "checked_precision",
@@ -87,8 +105,10 @@ __all__ = [
     "found_alone",
     "gold_spans",
     "judged_precision",
+    "judged_scores",
     "judgements_from_gold",
     "kept_matches",
+    "make_units",
     "marks_of_labels",
     "matching_sentences",
     "mixed",
@@ -105,6 +125,8 @@ __all__ = [
     "score_table",
     "seen_places",
     "seen_recall",
+    "shuffled",
+    "to_judge",
     "types_at",
     "within",
 ]

@@ -16,6 +16,7 @@ from ui.state import corpus, findings
 from ui.views.compare import agreement as compare_agreement
 from ui.views.compare import certainty as compare_certainty
 from ui.views.compare import counts as compare_counts
+from ui.views.compare import estimated as compare_estimated
 from ui.views.compare import runs as compare_runs
 from ui.views.compare import scores as compare_scores
 from ui.views.compare import sentences as compare_lanes
@@ -78,6 +79,7 @@ def show_tabs(
                 compare_scores.show(project, comparison)
             else:
                 compare_counts.show(project, comparison)
+            compare_estimated.show(project, comparison)
 
 
 # ---- before the tabs ------------------------------------------------------------------------

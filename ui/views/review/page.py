@@ -10,9 +10,10 @@ from ui.state import findings, review_setup
 from ui.views.review import candidates as review_candidates
 from ui.views.review import card as review_card
 from ui.views.review import decide as review_decide
+from ui.views.review import measure as review_measure
 from ui.views.review import state as state
 
-TABS = ("Decide", "Dictionary candidates", "Decisions")
+TABS = ("Decide", "Dictionary candidates", "Decisions", "Measure")
 VERDICTS = {
     "accepted": "Accepted",
     "rejected": "Rejected",
@@ -35,7 +36,7 @@ def show(project: Project) -> None:
     st.html(review_card.STYLE)
     job = state.chosen_run(project, review_setup.setup(project))
     show_run_choice(project, job)
-    decide, candidates, decisions = st.tabs(TABS, key="review_tab", on_change="rerun")
+    decide, candidates, decisions, measure = st.tabs(TABS, key="review_tab", on_change="rerun")
     with decide:
         review_decide.show(project)
     with candidates:
@@ -44,6 +45,9 @@ def show(project: Project) -> None:
     with decisions:
         if decisions.open:
             show_decisions(project)
+    with measure:
+        if measure.open:
+            review_measure.show(project, job)
     st.divider()
     elements.next_step("Export", "export")
     elements.command(command_line(project, job))
