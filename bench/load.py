@@ -9,7 +9,7 @@ project. A rerun is one click, from sending it to the end of the script.
     large    an artificial project (1 M tokens, 100 k phrases, gold, predictions of three methods)
 
     python -m bench.load [--part sample] [--part large] [--sessions 20] [--turns 1] [--wait 600]
-                         [--think SECONDS] [--against CHECKOUT]
+                         [--think SECONDS] [--projects 0] [--against CHECKOUT]
 
 `--against` names a checkout of other code. Its server takes turns with this one, on a copy of the
 same project, so that other work on the machine disturbs both alike. It needs Linux.
@@ -443,8 +443,10 @@ def make_project(part: str, data: Path, options: argparse.Namespace) -> str:
     """Make the part's project in this data folder, and return its id."""
     os.environ["GLOSSA_DATA"] = str(data)
     from bench.large_project import finish_run, make_large_project, plain_gold
-    from engine.projects import sample_project
+    from engine.projects import create_project, sample_project
 
+    for number in range(options.projects):
+        create_project(f"Project {number}")
     if part == "large":
         print(f"making a project of {options.tokens:,} tokens", flush=True)
         return make_large_project(options.tokens, options.phrases).id
@@ -484,6 +486,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=1, help="how often every session works")
     parser.add_argument("--think", type=float, default=0.0, help="seconds between two clicks")
     parser.add_argument("--wait", type=float, default=600.0, help="seconds until memory is read")
+    parser.add_argument("--projects", type=int, default=0, help="other projects on the server")
     parser.add_argument("--tokens", type=int, default=1_000_000)
     parser.add_argument("--phrases", type=int, default=100_000)
     parser.add_argument("--against", type=Path, help="a checkout whose server takes turns")
@@ -491,10 +494,12 @@ def main() -> None:
     if options.sessions < 1 or options.turns < 1:
         parser.error("--sessions and --turns must be at least 1")
     print(json.dumps(environment.describe()))
-    print(f"{options.sessions} sessions, load of the machine {os.getloadavg()}", flush=True)
+    print(f"{options.sessions} sessions, {options.projects} other projects")
+    print(f"load of the machine {os.getloadavg()}", flush=True)
     result: dict[str, Any] = {
         "benchmark": "load",
         "sessions": options.sessions,
+        "other_projects": options.projects,
         "think_s": options.think,
         "wait_s": options.wait,
         "load": os.getloadavg(),

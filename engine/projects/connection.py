@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -14,6 +15,8 @@ from typing import Any
 from engine.text import InputError
 
 DATABASE = "project.db"
+DatabaseState = tuple[tuple[int, int, int], ...]
+_SETTLED_SECONDS = 0.1
 _ODD = ("Could not decode to UTF-8", "no such table", "no such column")
 _BUSY_SECONDS = 15.0  # a writer waits this long for another one
 _NO_ROOM_TO_READ = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
@@ -88,6 +91,22 @@ def _woken(
         with suppress(sqlite3.Error):  # a new connection says what is wrong
             return _begun(db)
     return None
+
+
+def database_state(folder: Path) -> DatabaseState | None:
+    """Return what changes whenever the database does; None if that cannot be told now."""
+    try:
+        about = os.lstat(folder / DATABASE)
+    except OSError:
+        return None
+    files = [about]
+    with suppress(OSError):
+        log = os.lstat(folder / f"{DATABASE}-wal")
+        files += [log] if log.st_size else []  # readers make and delete an empty one
+    # The clock of files is coarse: a second change in the same moment could not be seen.
+    if max(file.st_ctime for file in files) > time.time() - _SETTLED_SECONDS:
+        return None
+    return tuple((file.st_ino, file.st_size, file.st_ctime_ns) for file in files)
 
 
 def open_new(path: Path) -> sqlite3.Connection:

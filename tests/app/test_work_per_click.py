@@ -8,7 +8,9 @@ import plotly.graph_objects as go
 import pytest
 from streamlit import config
 
-from engine.projects.workspace import sample_project
+from engine import jobs
+from engine.projects import connection, workspace
+from engine.projects.workspace import create_project, sample_project
 from tests.support.pages import checked, open_page
 
 CONFIG = Path(__file__).parents[2] / "ui" / ".streamlit" / "config.toml"
@@ -47,6 +49,24 @@ def test_a_page_opens_the_database_once(name, counted):
     opened = counted(sqlite3, "connect")
     checked(page.run())
     assert len(opened) == 1
+
+
+def test_a_page_does_not_open_other_projects(counted, monkeypatch):
+    monkeypatch.setattr(connection, "_SETTLED_SECONDS", 0.0)
+    monkeypatch.setattr(workspace, "_FRESH_SECONDS", 3600.0)
+    for number in range(3):
+        create_project(f"Project {number}")
+    page = drawn("home")
+    opened = counted(sqlite3, "connect")
+    checked(page.run())
+    assert len(opened) == 1
+
+
+def test_the_sidebar_looks_for_the_active_job_once(counted):
+    page = drawn("predict")
+    looked = counted(jobs, "active_job")
+    checked(page.run())
+    assert len(looked) == 1
 
 
 @pytest.mark.parametrize(
