@@ -413,6 +413,12 @@ def take_turn(measured: Measured, project_id: str, options: argparse.Namespace) 
     work = asyncio.run(all_travel(measured.server, project_id, options.sessions, options.think))
     measured.works.append(work)
     measured.cpu_ms.append(1000 * (measured.server.cpu() - before) / max(1, len(work.seconds)))
+    print(
+        f"{measured.name}: {len(work.seconds)} reruns, {work.errors.total()} errors, "
+        f"median {statistics.median(work.seconds or [0.0]):.2f} s, "
+        f"{measured.cpu_ms[-1]:.0f} ms of CPU per rerun, {measured.server.memory()} MB",
+        flush=True,
+    )
 
 
 async def open_home(server: Server, project_id: str) -> None:
