@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # Streamlit add
 
 import streamlit as st
 
-from engine.projects import Project
+from engine.projects import Project, kept_connections
 from engine.text import InputError
 from ui.parts import elements, garbage, sidebar, sign_in
 from ui.parts.highlight import STYLE
@@ -159,4 +159,5 @@ def safe_page() -> Iterator[None]:
         )
 
 
-main()
+with kept_connections():
+    main()

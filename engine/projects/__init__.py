@@ -15,7 +15,7 @@ archive, schema                a project as a zip, and what its rows may hold
 leftovers                      what killed processes left half written
 """
 
-from engine.projects.connection import checked_row, parsed, wrong_value
+from engine.projects.connection import checked_row, kept_connections, parsed, wrong_value
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
 from engine.projects.job_states import ACTIVE
 from engine.projects.labels import EarlierLabels, labels_of, stored_labels
@@ -109,6 +109,7 @@ __all__ = [
     "is_request",
     "keep_likely",
     "keep_private",
+    "kept_connections",
     "kept_likely",
     "labels_of",
     "likely_basis",

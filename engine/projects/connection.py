@@ -1,16 +1,22 @@
 """Connect to a project's SQLite file, and explain each fault in one sentence."""
 
 import json
+import os
 import shutil
 import sqlite3
+import stat
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from engine.text import InputError
 
 DATABASE = "project.db"
+DatabaseState = tuple[tuple[int, int, int], ...]
+_SETTLED_SECONDS = 0.1
 _ODD = (  # how SQLite words what is wrong with the tables of a damaged or foreign database
     "Could not decode to UTF-8", "no such table", "no such column", "unsupported file format",
     "table ",  # has other columns
@@ -20,24 +26,90 @@ _NO_ROOM_TO_READ = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLIT
 _SHARED_MEMORY = 32_768  # bytes of the file beside a database that is open
 
 
+_Place = tuple[Path, int, int]  # of a database: its path, and which file it was there
+_resting: ContextVar[dict[_Place, sqlite3.Connection] | None] = ContextVar("resting", default=None)
+
+
+@contextmanager
+def kept_connections() -> Iterator[None]:
+    """Let this block read each project through one connection, which is closed at its end.
+
+    Opening a database takes longer than most of what is asked of it, and a page asks often. Each
+    reading still sees the database as it is at that moment.
+    """
+    if _resting.get() is not None:  # an outer block keeps them
+        yield
+        return
+    resting: dict[_Place, sqlite3.Connection] = {}
+    token = _resting.set(resting)
+    try:
+        yield
+    finally:
+        _resting.reset(token)
+        for db in resting.values():
+            db.close()
+
+
 @contextmanager
 def connected(
     folder: Path, connect: Callable[[Path], sqlite3.Connection]
 ) -> Iterator[sqlite3.Connection]:
     """Open a project's database by one of the functions below; faults become one sentence."""
     path = folder / DATABASE
-    if connect is not open_new and (path.is_symlink() or not path.is_file()):
+    place = _place(path)
+    if connect is not open_new and place is None:
         raise InputError(f"{folder} holds no project ({DATABASE} is missing)")
+    resting = _resting.get() if connect is open_to_read else None
     try:
-        db = connect(path)
+        db = _woken(resting, place) or connect(path)
         try:
             yield db
+            if resting is not None and place is not None and place not in resting:
+                db.rollback()  # it only read; the next reading begins anew
+                resting[place] = db
         finally:
-            db.close()
+            if resting is None or place is None or resting.get(place) is not db:
+                db.close()
     except sqlite3.Error as error:
         if message := _explained(folder, error):
             raise InputError(message) from error
         raise
+
+
+def _place(path: Path) -> _Place | None:
+    """Where a database is; None if there is none, or a link."""
+    try:
+        about = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return (path, about.st_dev, about.st_ino) if stat.S_ISREG(about.st_mode) else None
+
+
+def _woken(
+    resting: dict[_Place, sqlite3.Connection] | None, place: _Place | None
+) -> sqlite3.Connection | None:
+    """The connection that rests for this file, reading it as it is now; None if there is none."""
+    db = resting.pop(place, None) if resting is not None and place is not None else None
+    if db is not None:
+        with suppress(sqlite3.Error):  # a new connection says what is wrong
+            return _begun(db)
+    return None
+
+
+def database_state(folder: Path) -> DatabaseState | None:
+    """Return what changes whenever the database does; None if that cannot be told now."""
+    try:
+        about = os.lstat(folder / DATABASE)
+    except OSError:
+        return None
+    files = [about]
+    with suppress(OSError):
+        log = os.lstat(folder / f"{DATABASE}-wal")
+        files += [log] if log.st_size else []  # readers make and delete an empty one
+    # The clock of files is coarse: a second change in the same moment could not be seen.
+    if max(file.st_ctime for file in files) > time.time() - _SETTLED_SECONDS:
+        return None
+    return tuple((file.st_ino, file.st_size, file.st_ctime_ns) for file in files)
 
 
 def open_new(path: Path) -> sqlite3.Connection:

@@ -9,6 +9,7 @@ import re
 import secrets
 import shutil
 import sqlite3
+import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,7 +21,7 @@ from engine.files import write_error
 from engine.projects import ownership
 from engine.projects import store as store
 from engine.projects.archive import copy_project, pack, unpack, working_folder
-from engine.projects.connection import damaged
+from engine.projects.connection import DatabaseState, damaged, database_state
 from engine.projects.job_states import has_live_job, last_job
 from engine.projects.leftovers import DELETED, NEW, sweep_data, sweep_half_made, sweep_project
 from engine.projects.project import Project, clean_project_name
@@ -30,6 +31,8 @@ from engine.text import InputError, one_line
 
 SAMPLE_ID = "sample"
 _ID = re.compile("[a-z0-9-]{4,40}")
+_FRESH_SECONDS = 10.0  # the size of a folder may change while its database does not
+_MOST_SUMMARIES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ def data_folder() -> Path:
     """Return the folder of all projects (GLOSSA_DATA, else ./data); make it if needed."""
     folder = Path(os.environ.get("GLOSSA_DATA") or "data").absolute()
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
             f"the data folder {folder} cannot be made: {error.strerror or error}. "
@@ -296,7 +300,24 @@ def _new_id(name: str) -> str:
 # ---- the list -------------------------------------------------------------------------------
 
 
+_summaries: dict[Path, tuple[DatabaseState, float, ProjectSummary]] = {}
+
+
 def _summary(project: Project) -> ProjectSummary:
+    """The project's row in the list; read again only after a change, or after some seconds."""
+    state = database_state(project.folder)
+    kept = _summaries.get(project.folder)
+    if kept is not None and kept[0] == state and time.monotonic() - kept[1] < _FRESH_SECONDS:
+        return kept[2]
+    summary = _read_summary(project)
+    if state is not None:
+        if len(_summaries) >= _MOST_SUMMARIES:
+            _summaries.clear()
+        _summaries[project.folder] = (state, time.monotonic(), summary)
+    return summary
+
+
+def _read_summary(project: Project) -> ProjectSummary:
     try:
         with project.reading() as db:
             documents, sentences, tokens = db.execute(

@@ -15,7 +15,7 @@ import pytest
 
 from engine.files.sources import SourceFile
 from engine.projects import archive as project_zip
-from engine.projects import workspace
+from engine.projects import connection, workspace
 from engine.projects.project import Project
 from engine.projects.workspace import (
     ProjectSummary,
@@ -567,3 +567,63 @@ def test_listed_projects_are_summaries():
     project = create_project("Notes")
     assert isinstance(project, Project)
     assert [type(summary) for summary in list_projects()] == [ProjectSummary]
+
+
+# ---- what the list costs --------------------------------------------------------------------
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """The ids of projects that the list read; a change counts as settled at once."""
+    read, ids = workspace._read_summary, []
+
+    def note(project):
+        ids.append(project.id)
+        return read(project)
+
+    monkeypatch.setattr(workspace, "_read_summary", note)
+    monkeypatch.setattr(connection, "_SETTLED_SECONDS", 0.0)
+    return ids
+
+
+def test_the_list_reads_only_projects_that_changed(reads):
+    mine, yours = create_project("Mine"), create_project("Yours")
+    expected = list_projects()
+    reads.clear()
+    assert list_projects() == expected
+    assert reads == []
+    yours.rename("Theirs")
+    assert {summary.name for summary in list_projects()} == {"Mine", "Theirs"}
+    assert reads == [yours.id]
+    delete_project(mine.id)
+    assert [summary.name for summary in list_projects()] == ["Theirs"]
+
+
+def test_the_list_reads_a_project_that_was_replaced_or_damaged(reads):
+    mine, yours = create_project("Mine"), create_project("Yours")
+    list_projects()
+    (yours.folder / "project.db").replace(mine.folder / "project.db")
+    assert {summary.name: bool(summary.problem) for summary in list_projects()} == {
+        "Yours": False,
+        yours.id: True,
+    }
+    (mine.folder / "project.db").write_bytes(b"x" * (mine.folder / "project.db").stat().st_size)
+    assert all(summary.problem for summary in list_projects())
+
+
+def test_the_list_notices_files_of_a_project_after_some_seconds(reads, monkeypatch):
+    project = create_project("Mine")
+    before = list_projects()[0].bytes
+    (project.folder / "cache").mkdir()
+    (project.folder / "cache" / "x").write_bytes(b"x" * 1_000)
+    later = time.monotonic() + workspace._FRESH_SECONDS
+    monkeypatch.setattr(workspace.time, "monotonic", lambda: later)
+    assert list_projects()[0].bytes == before + 1_000
+
+
+def test_a_project_that_changed_a_moment_ago_is_always_read(reads, monkeypatch):
+    monkeypatch.setattr(connection, "_SETTLED_SECONDS", 3600.0)
+    project = create_project("Mine")
+    list_projects()
+    list_projects()
+    assert reads == [project.id, project.id]

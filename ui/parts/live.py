@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from engine.projects import kept_connections
+
 
 def redraw(every: str | None, draw: Callable[[], None], is_over: Callable[[], bool]) -> None:
     """Draw a part now and again at each interval; redraw the whole page once `is_over`.
@@ -16,9 +18,10 @@ def redraw(every: str | None, draw: Callable[[], None], is_over: Callable[[], bo
 
     @st.fragment(run_every=every)
     def part() -> None:
-        if not is_whole_page and is_over():
-            st.rerun()
-        draw()
+        with kept_connections():
+            if not is_whole_page and is_over():
+                st.rerun()
+            draw()
 
     part()
     is_whole_page = False

@@ -74,18 +74,18 @@ def show_job(project: Project) -> None:
 
     When the job ends, the whole app is drawn once, so that the pages show its results.
     """
-    watched = _active_id(project)
+    watched = job = jobs.active_job(project)
+
+    def is_over() -> bool:
+        nonlocal job
+        job = jobs.active_job(project)
+        return (job and job.id) != (watched and watched.id)
 
     def draw() -> None:
-        if (job := jobs.active_job(project)) is not None:
+        if job is not None:  # as it was a moment ago, for the whole page or for `is_over`
             show_strip(project, job)
 
-    live.redraw("2s" if watched else None, draw, lambda: _active_id(project) != watched)
-
-
-def _active_id(project: Project) -> str | None:
-    job = jobs.active_job(project)
-    return job.id if job else None
+    live.redraw("2s" if watched else None, draw, is_over)
 
 
 def show_strip(project: Project, job: Job) -> None:

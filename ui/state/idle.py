@@ -1,6 +1,7 @@
 """Give memory back when nobody uses the app: all that it caches is on disk anyway."""
 
 import functools
+import gc
 import threading
 import time
 
@@ -13,18 +14,25 @@ _LOOK_SECONDS = 30.0
 
 
 class Rest:
-    """When the app was last used, and whether its caches were emptied since."""
+    """When the app was last used, and what was cleared since: garbage, and all caches."""
 
     def __init__(self) -> None:
-        self._used, self._is_empty = time.monotonic(), False
+        self._used, self._is_tidy, self._is_empty = time.monotonic(), False, False
 
     def use(self) -> None:
         """Note that a page was drawn."""
-        self._used, self._is_empty = time.monotonic(), False
+        self._used, self._is_tidy, self._is_empty = time.monotonic(), False, False
 
     def look(self) -> bool:
-        """Empty the caches if the app was idle for long; return whether this was done now."""
+        """Empty the caches if the app was idle for long; return whether this was done now.
+
+        Otherwise collect garbage if a page was drawn since the last look: not after each click, as
+        Streamlit would, because all visitors wait meanwhile.
+        """
         if self._is_empty or time.monotonic() - self._used < IDLE_SECONDS:
+            if not self._is_tidy:
+                self._is_tidy = True
+                gc.collect()
             return False
         self._is_empty = True
         st.cache_resource.clear()

@@ -8,6 +8,7 @@ from ui.charts.style import CONFIG
 from ui.parts import elements
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
+from ui.state.figures import kept_figure
 
 
 def show(comparison: state.Comparison) -> None:
@@ -69,7 +70,7 @@ def show_types(comparison: state.Comparison) -> None:
             width=240,
         )
     table = tables.confused(comparison, str(rows), str(columns))
-    figure = charts_matrix.confusion_figure(table, str(rows), str(columns))
+    figure = kept_figure(charts_matrix.confusion_figure, table, str(rows), str(columns))
     st.plotly_chart(figure, key="chart_confusion", config=CONFIG)
     st.caption(
         elements.plain(

@@ -8,6 +8,7 @@ from ui.charts.style import CONFIG
 from ui.parts import elements
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
+from ui.state.figures import kept_figure
 from ui.views.compare import score_table
 from ui.views.compare.score_table import Cell, Group, number, share
 
@@ -15,7 +16,7 @@ from ui.views.compare.score_table import Cell, Group, number, share
 def show(project: Project, comparison: state.Comparison) -> None:
     """Draw counts by method and type, and the precision of the judged entities."""
     counts = tables.counts(comparison)
-    figure = charts_compare.counts_figure(counts, comparison.colors)
+    figure = kept_figure(charts_compare.counts_figure, counts, comparison.colors)
     st.plotly_chart(figure, key="chart_counts", config=CONFIG)
     st.caption("More is not always better: entities may be wrong. Only gold or a person can tell.")
     types = list(comparison.pool.types) if len(comparison.pool.types) > 1 else []

@@ -11,6 +11,7 @@ from ui.charts.palette import type_colors
 from ui.charts.style import CONFIG
 from ui.parts import elements
 from ui.state import current
+from ui.state.figures import kept_figure
 from ui.views.dictionaries import changes as dictionary_changes
 from ui.views.dictionaries import phrases as dictionary_phrases
 from ui.views.dictionaries import state as state
@@ -84,7 +85,7 @@ def show_charts(project: Project) -> None:
         return
     colors = type_colors(tables.by_type["entity_type"])
     st.subheader("Matches by type", anchor=False)
-    draw(charts.type_figure(tables.by_type, colors), "types")
+    draw(kept_figure(charts.type_figure, tables.by_type, colors), "types")
     with elements.side_by_side("dictionary_charts"):
         show_frequent(tables, colors)
         show_spread(tables, colors)
@@ -95,7 +96,7 @@ def show_frequent(tables: state.ChartTables, colors: dict[str, str]) -> None:
     with st.container():
         st.subheader("The most frequent phrases", anchor=False)
         st.caption("A phrase with far more matches than the others may be an everyday word.")
-        draw(charts.top_figure(tables.ranks, colors), "top")
+        draw(kept_figure(charts.top_figure, tables.ranks, colors), "top")
 
 
 def show_spread(tables: state.ChartTables, colors: dict[str, str]) -> None:
@@ -103,10 +104,10 @@ def show_spread(tables: state.ChartTables, colors: dict[str, str]) -> None:
     with st.container():
         st.subheader("The long tail", anchor=False)
         st.caption("Every phrase with a match, by rank. A few phrases cause most matches.")
-        draw(charts.tail_figure(tables.ranks, colors), "tail")
+        draw(kept_figure(charts.tail_figure, tables.ranks, colors), "tail")
         st.subheader("Length of phrases", anchor=False)
         st.caption("Matches of phrases with one word, two words, and so on.")
-        draw(charts.length_figure(tables.lengths), "lengths")
+        draw(kept_figure(charts.length_figure, tables.lengths), "lengths")
 
 
 def draw(figure: object, name: str) -> None:

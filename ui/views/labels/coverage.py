@@ -9,6 +9,7 @@ from ui.charts.style import CONFIG
 from ui.parts import elements
 from ui.state import corpus
 from ui.state import labels as state
+from ui.state.figures import kept_figure
 
 
 def show_coverage(project: Project) -> None:
@@ -21,12 +22,14 @@ def show_coverage(project: Project) -> None:
         )
     st.subheader("Along the corpus", anchor=False)
     st.caption("Share of labeled tokens. A gap may be a file about another topic.")
-    st.plotly_chart(charts.coverage_figure(tables.along), key="chart_coverage", config=CONFIG)
+    figure = kept_figure(charts.coverage_figure, tables.along)
+    st.plotly_chart(figure, key="chart_coverage", config=CONFIG)
     st.subheader("By type and dictionary", anchor=False)
-    figure = charts.matches_figure(tables.by_dictionary, type_colors(state.labels(project).types))
+    colors = type_colors(state.labels(project).types)
+    figure = kept_figure(charts.matches_figure, tables.by_dictionary, colors)
     st.plotly_chart(figure, key="chart_matches", config=CONFIG)
     st.subheader("Matches per sentence", anchor=False)
-    figure = charts.per_sentence_figure(tables.per_sentence)
+    figure = kept_figure(charts.per_sentence_figure, tables.per_sentence)
     st.plotly_chart(figure, key="chart_sentences", config=CONFIG)
 
 
@@ -39,7 +42,7 @@ def show_conflicts(project: Project) -> None:
     st.caption("If two types match the same words, one wins and the other match is dropped.")
     sides = ["winner_type", "loser_type"]
     counts = conflicts.groupby(sides).size().reset_index(name="times")
-    figure = charts.conflicts_figure(counts)
+    figure = kept_figure(charts.conflicts_figure, counts)
     # A cell is about as wide as high, even with few types.
     width = min(1_000, 230 + 96 * len(figure.layout.yaxis.ticktext))
     st.plotly_chart(figure, key="chart_conflicts", config=CONFIG, width=width)

@@ -13,6 +13,7 @@ from ui.parts import elements
 from ui.parts.highlight import Line, Mark, highlight_lines
 from ui.state import corpus
 from ui.state import labels as state
+from ui.state.figures import kept_figure
 
 ERRORS = {
     "boundary": "The right type, but more or fewer words than in the gold",
@@ -55,7 +56,7 @@ def show_scores(project: Project, gold: Aligned) -> None:
     if not any(evaluation.errors.values()):
         return
     st.subheader("Errors", anchor=False)
-    figure = charts.errors_figure(evaluation.errors_by_type)
+    figure = kept_figure(charts.errors_figure, evaluation.errors_by_type)
     st.plotly_chart(figure, key="chart_errors", config=CONFIG)
     table = pd.DataFrame(
         {"kind": charts.ERROR_NAMES[kind], "is": ERRORS[kind], "times": n}
@@ -201,7 +202,7 @@ def show_estimate(judged: state.Checked) -> None:
         return
     st.subheader("Precision from your judgements", anchor=False)
     by_dictionary = with_total(judged.by_dictionary, "dictionary", "All dictionaries")
-    figure = charts.precision_figure(by_dictionary, "dictionary")
+    figure = kept_figure(charts.precision_figure, by_dictionary, "dictionary")
     st.plotly_chart(figure, key="chart_checked", config=CONFIG)
     by_type = with_total(judged.by_type, "entity_type", "All types")
     for name in ("precision", "low", "high"):

@@ -14,6 +14,7 @@ from ui.charts.style import CONFIG
 from ui.parts import elements
 from ui.parts.highlight import bullets
 from ui.state import corpus, current
+from ui.state.figures import kept_figure
 from ui.views.text import gold
 from ui.views.text import upload as text_upload
 
@@ -81,11 +82,11 @@ def show_text(project: Project) -> None:
     with elements.side_by_side("text_lengths"):
         with st.container():
             st.subheader("How long sentences are", anchor=False)
-            figure = charts_text.length_figure(tables.sentence_lengths, "Sentences")
+            figure = kept_figure(charts_text.length_figure, tables.sentence_lengths, "Sentences")
             st.plotly_chart(figure, key="text_chart_sentences", config=CONFIG)
         with st.container():
             st.subheader("How long documents are", anchor=False)
-            figure = charts_text.length_figure(tables.document_lengths, "Documents")
+            figure = kept_figure(charts_text.length_figure, tables.document_lengths, "Documents")
             st.plotly_chart(figure, key="text_chart_documents", config=CONFIG)
     elements.notes(corpus.read_corpus(project).notes)
 
