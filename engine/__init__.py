@@ -29,9 +29,11 @@ The names below are the library that `import glossa` offers.
 from engine.dictionaries import Dictionary
 from engine.library import (
     evaluate,
+    health,
     label,
     labeled,
     load_run,
+    mend,
     predict,
     read_corpus,
     read_dictionaries,
@@ -52,9 +54,11 @@ __all__ = [
     "Project",
     "Settings",
     "evaluate",
+    "health",
     "label",
     "labeled",
     "load_run",
+    "mend",
     "predict",
     "read_corpus",
     "read_dictionaries",
