@@ -30,9 +30,11 @@ The names below are the library that `import glossa` offers.
 from engine.dictionaries import Dictionary
 from engine.library import (
     evaluate,
+    health,
     label,
     labeled,
     load_run,
+    mend,
     next_steps,
     predict,
     read_corpus,
@@ -54,9 +56,11 @@ __all__ = [
     "Project",
     "Settings",
     "evaluate",
+    "health",
     "label",
     "labeled",
     "load_run",
+    "mend",
     "next_steps",
     "predict",
     "read_corpus",

@@ -19,7 +19,7 @@ from engine import scoring as _scoring
 from engine.dictionaries import Dictionary
 from engine.files import SourceFile, read_source
 from engine.guide import Step, project_steps
-from engine.labels import DistantLabels
+from engine.labels import DistantLabels, Health, HealthEntry
 from engine.projects import Project, open_project
 from engine.review import suggestions
 from engine.scoring import Evaluation
@@ -81,6 +81,24 @@ def labeled(corpus: Corpus, labels: DistantLabels) -> Corpus:
     """Return the corpus with the labels as its entities, ready to be written."""
     entities = _labels.dictionary_entities(labels, corpus.documents)
     return replace(corpus, entities=dict(entities))
+
+
+def health(
+    corpus: Corpus,
+    dictionaries: Sequence[Dictionary],
+    match: str | MatchOptions = DEFAULT_MATCH_PRESET,
+) -> Health:
+    """Return what likely matches wrongly, the most wrong matches first; no gold is needed.
+
+    `mend(dictionaries, health.proposed)` accepts everything that it proposes.
+    """
+    labels = _labels.label(corpus.documents, dictionaries, match)
+    return _labels.check_health(dictionaries, labels, list(corpus.sentences))
+
+
+def mend(dictionaries: Sequence[Dictionary], entries: Iterable[HealthEntry]) -> list[Dictionary]:
+    """Return the dictionaries with these entries of their health mended as they propose."""
+    return _labels.mend(dictionaries, entries)
 
 
 def suggest(

@@ -1,7 +1,7 @@
 """The command line: one module per command.
 
 command_line, arguments, project_arguments   all commands and their options
-label, score, convert, predict               commands on files
+label, health, score, convert, predict       commands on files
 learning: train, curve; suggest              the same, with torch
 projects, status, import_, export, project_training
                                              commands on projects

@@ -28,6 +28,7 @@ from engine.cli.arguments import (
 )
 from engine.cli.convert import convert_command
 from engine.cli.doctor import doctor_command
+from engine.cli.health import health_command
 from engine.cli.label import label_command
 from engine.cli.project_arguments import (
     add_export,
@@ -88,6 +89,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     commands_parser = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_label(commands_parser)
+    _add_health(commands_parser)
     _add_score(commands_parser)
     _add_convert(commands_parser)
     _add_train(commands_parser)
@@ -165,6 +167,23 @@ def _add_label(parsers: "Subparsers") -> None:
     add_reading(parser)
     add_writing(parser)
     parser.set_defaults(run=label_command)
+
+
+def _add_health(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "health",
+        "list the phrases that likely match wrongly, without gold, and what to do about each",
+        "glossa health sample_data/train.jsonl --dictionary sample_data/dictionary/*.txt",
+    )
+    add_labeling(parser, has_gold=False)
+    parser.add_argument(
+        "--accept",
+        action="store_true",
+        help="save every proposal as a new version of the project's dictionaries",
+    )
+    add_reading(parser)
+    parser.set_defaults(run=health_command)
 
 
 def _add_score(parsers: "Subparsers") -> None:

@@ -9,13 +9,22 @@ audit    phrases that are likely to match wrongly
 editing  join, retype, mute, unmute and move
 """
 
-from engine.dictionaries.audit import audit_dictionaries, is_common_word, is_stop_word, phrase_flags
+from engine.dictionaries.audit import (
+    audit_dictionaries,
+    general_share,
+    is_common_word,
+    is_stop_phrase,
+    is_stop_word,
+    is_unit,
+    phrase_flags,
+)
 from engine.dictionaries.editing import (
     PhraseRow,
     clean_type,
     find_phrases,
     join,
     list_phrases,
+    match_as_written,
     mute,
     mute_phrases,
     mute_short_forms,
@@ -31,6 +40,7 @@ from engine.dictionaries.folding import (
     begins_lower,
     fold,
     is_acronym,
+    singular,
     spelling,
 )
 from engine.dictionaries.model import (
@@ -59,11 +69,15 @@ __all__ = [
     "fingerprint",
     "first_share",
     "fold",
+    "general_share",
     "is_acronym",
     "is_common_word",
+    "is_stop_phrase",
     "is_stop_word",
+    "is_unit",
     "join",
     "list_phrases",
+    "match_as_written",
     "mute",
     "mute_phrases",
     "mute_short_forms",
@@ -72,6 +86,7 @@ __all__ = [
     "read_dictionary",
     "relabel_phrases",
     "retype",
+    "singular",
     "spelling",
     "unmute_phrases",
     "with_own_names",

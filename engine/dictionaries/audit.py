@@ -17,6 +17,8 @@ from engine.text import tokenize
 _VERY_SHORT_CHARACTERS = 2
 _SHORT_CHARACTERS = 3
 _LONG_TOKENS = 12
+_FIRST_SHARE = 0.1  # of general English: how much its most frequent word makes up
+_RANKED_WORDS = 20_000  # an everyday word without a rank is rarer than these
 _IN_TWO_TYPES = "in two types"
 
 
@@ -43,7 +45,7 @@ def phrase_flags(text: str) -> tuple[str, ...]:
     (('stop word', 'very short'), ('common word',), ())
     """
     checks = (
-        ("stop word", _is_stop_phrase(text)),
+        ("stop word", is_stop_phrase(text)),
         ("very short", len(text) <= _VERY_SHORT_CHARACTERS),
         ("short", len(text) == _SHORT_CHARACTERS),
         # The list has single words only, so most phrases need no lookup.
@@ -69,11 +71,44 @@ def is_common_word(word: str) -> bool:
     return any(form in _words("common_words") or is_stop_word(form) for form in forms)
 
 
+def is_unit(text: str) -> bool:
+    """Return whether this is a unit of measurement; letter case counts.
+
+    >>> is_unit("mg"), is_unit("Mg")
+    (True, False)
+    """
+    return text in _words("units")
+
+
+def general_share(word: str) -> float:
+    """Return how much of general English a lower-case everyday word makes up; 0 if it is none.
+
+    Frequencies fall with the rank (Zipf's law), and the first word has about a tenth of all. The
+    ranks are those of the word vectors GloVe.
+
+    >>> general_share("lead") > general_share("stroke") > general_share("warfarin")
+    True
+    """
+    forms = (word, singular(word), *_without_ending(word))
+    ranks = _ranks()
+    known = [ranks[form] for form in forms if form in ranks]
+    if known:
+        return _FIRST_SHARE / min(known)
+    return _FIRST_SHARE / _RANKED_WORDS if is_common_word(word) else 0.0
+
+
 def _without_ending(word: str) -> list[str]:
     """Return possible stems of a verb or adverb: "receiv" and "receive" for "received"."""
     stems = [word.removesuffix(ending) for ending in ("ed", "ing", "ly") if word.endswith(ending)]
     doubled = [stem[:-1] for stem in stems if stem[-1:] == stem[-2:-1]]
     return [*stems, *doubled, *(f"{stem}e" for stem in stems)]
+
+
+@cache
+def _ranks() -> dict[str, int]:
+    path = Path(__file__).parent / "wordlists" / "word_ranks.txt"
+    pairs = map(str.split, path.read_text(encoding="utf-8").splitlines())
+    return {word: int(rank) for word, rank in pairs}
 
 
 @cache
@@ -91,7 +126,7 @@ def _is_long(text: str) -> bool:
     return len(tokenize(text)[0]) > _LONG_TOKENS
 
 
-def _is_stop_phrase(text: str) -> bool:
+def is_stop_phrase(text: str) -> bool:
     """Return whether all words are stop words; "IT" and "WHO" in capitals are not."""
     if text.isupper() and len(text) > 1:
         return False

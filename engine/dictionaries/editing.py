@@ -32,6 +32,15 @@ def mute(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> Dictiona
     return replace(dictionary, muted=dictionary.muted | held.intersection(phrases))
 
 
+def match_as_written(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> Dictionary:
+    """Return the dictionary with these (phrase text, type) pairs matching in their own case only.
+
+    Pairs that it does not hold are left out.
+    """
+    held = {(phrase.text, phrase.entity_type) for phrase in dictionary.phrases}
+    return replace(dictionary, as_written=dictionary.as_written | held.intersection(phrases))
+
+
 def unmute(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> Dictionary:
     """Return the dictionary with these (phrase text, type) pairs matching again."""
     return replace(dictionary, muted=dictionary.muted.difference(phrases))
@@ -203,7 +212,12 @@ def _moved(dictionary: Dictionary, new_type: Callable[[Phrase], str]) -> Diction
         if target not in placed:
             placed.add(target)
             phrases.append(replace(phrase, entity_type=name))
-    return replace(dictionary, phrases=tuple(phrases), muted=dictionary.muted - moved)
+    return replace(
+        dictionary,
+        phrases=tuple(phrases),
+        muted=dictionary.muted - moved,
+        as_written=dictionary.as_written - moved,
+    )
 
 
 def _replaced(old: Dictionary, new: Dictionary) -> Dictionary:

@@ -31,6 +31,7 @@ class Dictionary:
     priority: int = 0  # higher wins a conflict
     is_enabled: bool = True
     muted: frozenset[tuple[str, str]] = frozenset()  # (phrase text, type) pairs that match nothing
+    as_written: frozenset[tuple[str, str]] = frozenset()  # pairs that match in their own case only
     notes: tuple[str, ...] = ()  # what the reader fixed or skipped; one line each
 
     def __post_init__(self) -> None:
@@ -50,6 +51,8 @@ class Dictionary:
         lines = sorted({ascii((p.text, p.entity_type, p.canonical_id)) for p in self.phrases})
         options = (self.match, self.priority, self.is_enabled, sorted(self.muted))
         lines.append(ascii(options))
+        if self.as_written:  # a hash from before this setting stays the same
+            lines.append(ascii(sorted(self.as_written)))
         return _short_hash(lines)
 
 

@@ -13,6 +13,7 @@ changes        what differs between two sets of labels
 phrase_tables  how often each phrase matches
 candidates     frequent names that nothing matches
 likely         unlabeled tokens that a linear model finds likely, and their names
+health         phrases that likely match wrongly, and what to do about them
 """
 
 from engine.labels.abbreviations import is_short_form
@@ -40,6 +41,16 @@ from engine.labels.distant import (
     match_options,
     paint,
 )
+from engine.labels.health import (
+    ADD,
+    AS_WRITTEN,
+    KEEP,
+    MUTE,
+    Health,
+    HealthEntry,
+    check_health,
+    mend,
+)
 from engine.labels.likely import (
     LIKELY,
     DoubtfulPhrase,
@@ -57,11 +68,15 @@ from engine.labels.variants import ABBREVIATION, LETTER_CASE, added_labels
 
 __all__ = [
     "ABBREVIATION",
+    "ADD",
     "ALSO_COLUMNS",
+    "AS_WRITTEN",
+    "KEEP",
     "KEPT",
     "LETTER_CASE",
     "LIKELY",
     "MATCH_COLUMNS",
+    "MUTE",
     "OUTCOMES",
     "SAME_TYPE",
     "SHORTER_COLUMNS",
@@ -72,12 +87,15 @@ __all__ = [
     "Coverage",
     "DistantLabels",
     "DoubtfulPhrase",
+    "Health",
+    "HealthEntry",
     "LikelyName",
     "LikelyTokens",
     "Matcher",
     "Resolver",
     "added_labels",
     "change_examples",
+    "check_health",
     "conflicts",
     "correct_labels",
     "coverage_along",
@@ -96,6 +114,7 @@ __all__ = [
     "match_options",
     "matches_per_sentence",
     "measure_coverage",
+    "mend",
     "missing_candidates",
     "paint",
     "phrase_table",

@@ -47,15 +47,18 @@ class PhraseIndex:
 
     def __init__(self, options: MatchOptions) -> None:
         self._options = options
-        # Acronyms are compared with their case, but otherwise folded.
+        # Acronyms, and phrases to match as written, are compared with their case, but otherwise
+        # folded.
         self._exact_options = replace(options, ignore_case=False)
         self._processor = KeywordProcessor(case_sensitive=True)
         self._vocabulary: dict[str, str] = {}  # folded token -> code
         self._code_of: dict[str, str] = {}  # token as in the text -> code; grows while scanning
         self._phrase_ids: list[tuple[int, ...]] = [()]  # by leaf; flashtext needs leaves > 0
-        self._acronyms: dict[int, set[tuple[str, ...]]] = {}  # phrase id -> its tokens, cased
+        self._cased: dict[int, set[tuple[str, ...]]] = {}  # phrase id -> its tokens, cased
 
-    def add(self, phrase: Phrase, phrase_id: int, tokens: Sequence[str]) -> None:
+    def add(
+        self, phrase: Phrase, phrase_id: int, tokens: Sequence[str], *, as_written: bool = False
+    ) -> None:
         """Add a phrase that is to be found as this sequence of tokens."""
         key = "".join(
             self._make_code(folded) for token in tokens if (folded := fold(token, self._options))
@@ -68,10 +71,10 @@ class PhraseIndex:
             self._phrase_ids.append((phrase_id,))
         elif phrase_id not in self._phrase_ids[leaf]:
             self._phrase_ids[leaf] += (phrase_id,)
-        if self._options.ignore_case and is_acronym(
-            phrase.text, self._options.exact_acronym_letters
+        if self._options.ignore_case and (
+            as_written or is_acronym(phrase.text, self._options.exact_acronym_letters)
         ):
-            self._acronyms.setdefault(phrase_id, set()).add(self._with_case(tokens))
+            self._cased.setdefault(phrase_id, set()).add(self._with_case(tokens))
 
     def scan(self, tokens: Sequence[str]) -> list[Occurrence]:
         """Return every occurrence of a phrase in `tokens`, nested and overlapping ones included."""
@@ -90,7 +93,7 @@ class PhraseIndex:
             places = self._phrase_ends_of_long_codes(codes, coded)
         if len(codes) < len(tokens):
             places = [(indices[k], indices[stop - 1] + 1, ids) for k, stop, ids in places]
-        if self._acronyms:
+        if self._cased:
             kept = ((k, stop, self._allowed(ids, tokens[k:stop])) for k, stop, ids in places)
             places = [place for place in kept if place[2]]
         return places
@@ -120,13 +123,11 @@ class PhraseIndex:
         return [(token_at[start], token_at[end], ids) for start, end, ids in places]
 
     def _allowed(self, phrase_ids: tuple[int, ...], tokens: Sequence[str]) -> tuple[int, ...]:
-        """Return the phrases that may match these tokens: acronyms only in their own case."""
-        if self._acronyms.keys().isdisjoint(phrase_ids):
+        """Return the phrases that may match these tokens, some of them only in their own case."""
+        if self._cased.keys().isdisjoint(phrase_ids):
             return phrase_ids
         surface = self._with_case(tokens)
-        return tuple(
-            i for i in phrase_ids if i not in self._acronyms or surface in self._acronyms[i]
-        )
+        return tuple(i for i in phrase_ids if i not in self._cased or surface in self._cased[i])
 
     def _with_case(self, tokens: Sequence[str]) -> tuple[str, ...]:
         return folded_tokens(tokens, self._exact_options)
@@ -175,8 +176,9 @@ class Matcher:
             index = self._indexes.setdefault(options, PhraseIndex(options))
             is_decided = options.is_adaptive and folding is not None
             for phrase in active_phrases(dictionary):
+                as_written = (phrase.text, phrase.entity_type) in dictionary.as_written
                 for tokens in phrase_tokens(phrase.text, options, tokens_given=tokens_given):
-                    index.add(phrase, len(self.phrases), tokens)
+                    index.add(phrase, len(self.phrases), tokens, as_written=as_written)
                 if is_decided and phrase.entity_type not in (folding or ()):
                     self._careful.add(len(self.phrases))
                 self.phrases.append(phrase)

@@ -43,6 +43,7 @@ def lexicon_record(lexicon: Lexicon | None) -> dict[str, Any] | None:
                 "match": dictionary.match.record() if dictionary.match else None,
                 "phrases": [[phrase.text, phrase.entity_type] for phrase in dictionary.phrases],
                 "muted": sorted(dictionary.muted),
+                "as_written": sorted(dictionary.as_written),
             }
             for dictionary in lexicon.dictionaries
             if dictionary.is_enabled
@@ -60,6 +61,7 @@ def lexicon_from(record: dict[str, Any] | None) -> Lexicon | None:
             tuple(Phrase(text, entity_type) for text, entity_type in item["phrases"]),
             match=MatchOptions(**item["match"]) if item["match"] else None,
             muted=frozenset((text, entity_type) for text, entity_type in item["muted"]),
+            as_written=frozenset((text, name) for text, name in item.get("as_written", ())),
         )
         for item in record["dictionaries"]
     )

@@ -10,6 +10,7 @@ previews                       what new files hold, before they are saved
 versions                       every version of the dictionaries
 labels, caches                 distant labels and read text, kept beside the project
 likely                         likely entities, found before any training
+health                         what hurts in the dictionaries, and what a person kept
 job_states                     the states of jobs
 archive, schema                a project as a zip, and what its rows may hold
 leftovers                      what killed processes left half written
@@ -17,6 +18,7 @@ leftovers                      what killed processes left half written
 
 from engine.projects.connection import checked_row, kept_connections, parsed, wrong_value
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
+from engine.projects.health import health_of, keep_entries, kept_entries, mend_dictionaries
 from engine.projects.job_states import ACTIVE
 from engine.projects.labels import EarlierLabels, labels_of, stored_labels
 from engine.projects.leftovers import sweep_beside
@@ -101,20 +103,24 @@ __all__ = [
     "data_folder",
     "delete_project",
     "duplicate_project",
+    "health_of",
     "import_project_zip",
     "is_fact",
     "is_point",
     "is_previewed_at_once",
     "is_read_at_once",
     "is_request",
+    "keep_entries",
     "keep_likely",
     "keep_private",
     "kept_connections",
+    "kept_entries",
     "kept_likely",
     "labels_of",
     "likely_basis",
     "likely_file_key",
     "list_projects",
+    "mend_dictionaries",
     "open_project",
     "parsed",
     "preview_dictionaries",

@@ -297,6 +297,7 @@ _CHOICES: dict[str, Check] = {  # what pages remember
         {"labels_key": _text, "values": _table_of(_number), "notes": _list_of(_text)}
     ),
     "prediction": _text,
+    "health_kept": _list_of(_text),
     "likely_review": _list_of(lambda pair: _list_of(_text)(pair) and len(pair) == 2),
     "review": _record(
         {},

@@ -176,7 +176,9 @@ def _packed(dictionaries: Sequence[Dictionary]) -> bytes:
 def _to_json(dictionary: Dictionary) -> dict[str, Any]:
     types = dictionary.types
     numbers = {name: number for number, name in enumerate(types)}
-    return {
+    # Left out if there are none: a version from before this setting stays equal to itself.
+    as_written = {"as_written": sorted(dictionary.as_written)} if dictionary.as_written else {}
+    return as_written | {
         "name": dictionary.name,
         "match": None if dictionary.match is None else dictionary.match.record(),
         "priority": dictionary.priority,
@@ -205,6 +207,7 @@ def _from_json(item: dict[str, Any]) -> Dictionary:
         priority=item["priority"],
         is_enabled=item["is_enabled"],
         muted=frozenset((text, entity_type) for text, entity_type in item["muted"]),
+        as_written=frozenset((text, name) for text, name in item.get("as_written", ())),
         notes=tuple(item["notes"]),
     )
 
@@ -213,6 +216,7 @@ def _check_kinds(item: dict[str, Any], columns: Sequence[Sequence[Any]]) -> None
     """Raise TypeError for values that we do not write: matching would fail on them later."""
     phrases, numbers, ids, lines = columns
     muted = [text for pair in item["muted"] for text in pair]
+    muted += [text for pair in item.get("as_written", ()) for text in pair]
     texts = ([item["name"]], item["types"], phrases, ids, item["notes"], muted)
     whole = (numbers, lines, [item["priority"]])
     if not all(type(values) is list for values in (*texts, *whole)):

@@ -4,7 +4,12 @@ from pathlib import Path
 import pytest
 
 import engine.dictionaries.audit
-from engine.dictionaries.audit import audit_dictionaries, phrase_flags
+from engine.dictionaries.audit import (
+    audit_dictionaries,
+    general_share,
+    is_common_word,
+    phrase_flags,
+)
 from engine.dictionaries.editing import mute
 from engine.dictionaries.model import Dictionary, Phrase
 
@@ -125,3 +130,13 @@ def test_word_lists_are_sorted_lower_case_and_without_duplicates(name, least):
 @pytest.mark.parametrize("word", ["gold", "cold", "march", "rose", "stroke", "reading", "apple"])
 def test_everyday_words_that_name_things_elsewhere_are_flagged(word):
     assert "common word" in phrase_flags(word)
+
+
+def test_ranks_are_of_listed_words():
+    folder = Path(engine.dictionaries.audit.__file__).parent / "wordlists"
+    lines = (folder / "word_ranks.txt").read_text(encoding="utf-8").splitlines()
+    words = [line.split()[0] for line in lines]
+    assert words == sorted(words)
+    assert all(is_common_word(word) for word in words)
+    assert general_share("the") > general_share("lead") > general_share("dosage") > 0
+    assert general_share("warfarin") == 0

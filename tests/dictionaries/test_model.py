@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.dictionaries.editing import mute, relabel, unmute
+from engine.dictionaries.editing import match_as_written, mute, relabel, unmute
 from engine.dictionaries.model import Dictionary, Phrase, active_phrases, fingerprint, first_share
 from engine.settings import MATCH_PRESETS
 
@@ -122,8 +122,9 @@ def test_fingerprint_does_not_depend_on_the_order_of_dictionaries(contents, rand
         replace(MIXED, priority=1),
         replace(MIXED, is_enabled=False),
         mute(MIXED, [("cold", "Disease")]),
+        match_as_written(MIXED, [("cold", "Disease")]),
     ],
-    ids=["phrase", "canonical id", "type", "match", "priority", "enabled", "muted"],
+    ids=["phrase", "canonical id", "type", "match", "priority", "enabled", "muted", "as written"],
 )
 def test_fingerprint_changes_with_all_that_changes_matches(changed):
     assert changed.fingerprint != MIXED.fingerprint

@@ -132,6 +132,14 @@ def test_muted_phrases_and_disabled_dictionaries_match_nothing():
     assert [m[:2] for m in matcher.scan(("cold", "flu", "rash"))] == [(1, 2)]
 
 
+@pytest.mark.parametrize("preset", ["balanced", "adaptive", "loose"])
+def test_a_phrase_may_match_only_as_it_is_written(preset):
+    held = dictionary("Lead", "Cold", as_written=frozenset({("Lead", "T")}))
+    tokens = ["Lead", "lead", "LEAD", "Cold", "cold"]
+    matcher = Matcher([held], MATCH_PRESETS[preset], tokens_given=True, folding=None)
+    assert [start for start, _, _ in matcher.scan(tokens)] == [0, 3, 4]
+
+
 def test_given_tokens_are_matched_by_the_spaces_of_the_phrase():
     options = MATCH_PRESETS["strict"]
     assert phrase_tokens("U.S. army", options, tokens_given=True) == [("U.S.", "army")]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.dictionaries.editing import PhraseRow, find_phrases
+from engine.dictionaries.editing import PhraseRow, find_phrases, match_as_written
 from engine.dictionaries.model import Dictionary, Phrase
 from engine.files.sources import SourceFile
 from engine.projects.project import Project
@@ -51,6 +51,12 @@ def test_a_save_during_a_join_is_not_lost(project, monkeypatch):
     monkeypatch.setattr("engine.projects.versions.join", meanwhile)
     project.join_dictionaries(MORE)
     assert project.dictionaries() == [*before, *others, *MORE]
+
+
+def test_phrases_that_match_as_written_are_stored(project):
+    held = [match_as_written(d, [("rash", "Disease")]) for d in project.dictionaries()]
+    project.save_dictionaries(held, "Only as written")
+    assert [d.as_written for d in project.dictionaries()] == [{("rash", "Disease")}]
 
 
 def test_phrases_are_muted_and_unmuted_as_versions(project):

@@ -9,7 +9,7 @@ from engine.projects import Project
 from ui.charts import dictionaries as charts
 from ui.charts.palette import type_colors
 from ui.charts.style import CONFIG
-from ui.parts import elements
+from ui.parts import elements, health
 from ui.state import current
 from ui.state.figures import kept_figure
 from ui.views.dictionaries import changes as dictionary_changes
@@ -50,6 +50,7 @@ def show_dictionaries(project: Project) -> None:
     grid, phrases, plots, versions = st.tabs(TABS, key="dictionaries_tab", on_change="rerun")
     with grid:
         if grid.open:
+            show_health(project)
             dictionary_changes.show_grid(project)
             dictionary_upload.show(project)
     with phrases:
@@ -61,6 +62,22 @@ def show_dictionaries(project: Project) -> None:
     with versions:
         if versions.open:
             show_versions(project)
+
+
+def show_health(project: Project) -> None:
+    """Draw what hurts in the dictionaries; open after an upload, closed otherwise."""
+    found = health.health(project)
+    if found is None or not found.entries:
+        health.show_undo(project, "dictionaries")
+        return
+    title = str(found) or f"{elements.plural(len(found.entries), 'phrase')} to look at"
+    with st.expander(
+        elements.plain(title),
+        expanded=state.was_uploaded(project),
+        icon=":material/health_and_safety:",
+        key="dictionaries_health",
+    ):
+        health.show(project, "dictionaries")
 
 
 def command_line(project: Project) -> str:

@@ -27,6 +27,7 @@ from ui.state.corpus import read_corpus
 
 _KEPT = 4
 _DRAFT = "dictionary_draft"
+_UPLOADED = "dictionaries_uploaded"  # the project to which this visitor added some
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,16 @@ def draft(project: Project) -> Draft | None:
     """Return the change to preview, unless text or dictionaries have changed since."""
     kept: Draft | None = st.session_state.get(_DRAFT)
     return kept if kept and kept.labels_key == project.labels_key() else None
+
+
+def remember_upload(project: Project) -> None:
+    """Remember that this visitor added dictionaries to the project."""
+    st.session_state[_UPLOADED] = project.id
+
+
+def was_uploaded(project: Project) -> bool:
+    """Return whether this visitor has added dictionaries to the project."""
+    return bool(st.session_state.get(_UPLOADED) == project.id)
 
 
 def drop_draft() -> None:

@@ -170,6 +170,7 @@ def finish(project: Project, names: Sequence[str], phrases: int) -> None:
     """Say what was saved, and empty the uploader."""
     count = elements.plural(phrases, "phrase")
     version = project.dictionary_version()
+    state.remember_upload(project)
     current.say(f"Saved {', '.join(names)} with {count}, as version {version}.")
     current.empty_uploader(UPLOADER)
     st.rerun()

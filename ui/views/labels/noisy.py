@@ -1,4 +1,4 @@
-"""The tab Noisy phrases: phrases that often match words with another meaning, to be muted."""
+"""The tab Noisy phrases: what hurts most in the dictionaries, then a table of all remarks."""
 
 import pandas as pd
 import streamlit as st
@@ -6,7 +6,7 @@ import streamlit as st
 from engine.dictionaries import list_phrases
 from engine.formats import Aligned
 from engine.projects import Project
-from ui.parts import elements
+from ui.parts import elements, health
 from ui.state import current
 from ui.state import labels as state
 
@@ -14,7 +14,10 @@ MOST_ROWS = 500
 
 
 def show(project: Project, gold: Aligned | None) -> None:
-    """Draw the phrases that may be noisy, and the muted ones."""
+    """Draw the panel of the dictionary's health, a table of all remarks, and the muted phrases."""
+    st.subheader("Dictionary health", anchor=False)
+    health.show(project, "labels")
+    st.subheader("All phrases with a remark", anchor=False)
     show_noisy(project, gold)
     show_muted(project)
 
@@ -31,7 +34,7 @@ def show_noisy(project: Project, gold: Aligned | None) -> None:
     elif noisy["checked"].any():
         source = "False matches are estimated from the matches you judged in the tab Precision."
     else:
-        source = "Without gold or judged matches, only the remarks help you decide."
+        source = "Without gold or judged matches, there are only the remarks."
     st.caption(
         f"Short and everyday words often match by mistake. {source} Select rows to mute them."
     )

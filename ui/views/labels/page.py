@@ -8,7 +8,7 @@ import streamlit as st
 from engine.formats import Aligned
 from engine.projects import Project
 from engine.text import InputError
-from ui.parts import elements, variants, wording
+from ui.parts import elements, health, variants, wording
 from ui.state import corpus
 from ui.state import labels as state
 from ui.views.labels import coverage as labels_coverage
@@ -37,6 +37,7 @@ def show(project: Project) -> None:
     if not has_matches(project):
         return
     show_figures(project, gold)
+    health.show_line(project, "labels")
     text, coverage, missing, conflicts, precision, noisy, variant = st.tabs(
         TABS, key=state.TAB, on_change="rerun"
     )

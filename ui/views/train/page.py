@@ -5,7 +5,7 @@ import streamlit as st
 from engine import jobs
 from engine.jobs import TrainRequest, command_of, probe_of, training_job
 from engine.projects import Project
-from ui.parts import elements, variants, wording
+from ui.parts import elements, health, variants, wording
 from ui.state import current
 from ui.state import labels as labels_state
 from ui.views.train import form as train_form
@@ -96,6 +96,7 @@ def show_preflight(project: Project, request: TrainRequest, problem: str) -> Non
         st.html('<div class="gl-box-title">Before you start</div>')
         st.html(train_form.figures_html(plan, request))
         show_time(project, request)
+        health.show_line(project, "train")
         for warning in plan.warnings:
             st.warning(elements.plain(f"{warning}."), icon=":material/warning:")
         reason = problem or plan.problem

@@ -1,0 +1,245 @@
+"""What hurts most in the dictionaries, with a click to mend each; several pages draw it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import streamlit as st
+
+from engine.labels import ADD, AS_WRITTEN, KEEP, MUTE, Health, HealthEntry
+from engine.projects import (
+    Project,
+    health_of,
+    keep_entries,
+    kept_entries,
+    likely_file_key,
+    mend_dictionaries,
+)
+from engine.text import InputError, Sentence, Span
+from ui.charts.palette import type_colors
+from ui.parts import elements
+from ui.parts.highlight import Mark, highlight, marks
+from ui.state import corpus, current
+from ui.state import labels as state
+
+TAB = "Noisy phrases"  # of the page Distant labels, where the panel is
+FEW = 5  # entries at first
+MOST = 50
+AROUND = 70  # characters of context on either side of an example
+LABELS = {MUTE: "Mute all", AS_WRITTEN: "Only as written", ADD: "Add them", KEEP: "Keep"}
+HELP = {
+    MUTE: "These phrases match nothing any more, in any case and any dictionary.",
+    AS_WRITTEN: "These phrases match only in the letter case in which the dictionary has them.",
+    ADD: "Add these names in the order of the text; the inverted ones stay.",
+    KEEP: "Leave it as it is, and do not ask again.",
+}
+_UNDO = "health_undo"
+_KEPT = 4  # cached results
+
+STYLE = """<style>
+.gl-health { line-height: 1.5; overflow-wrap: anywhere; }
+.gl-health-kind { opacity: .75; font-size: .875rem; }
+.gl-health-example { font-size: .875rem; line-height: 1.75; padding-left: .8rem;
+  border-left: 2px solid color-mix(in srgb, currentColor 20%, transparent); margin-top: .25rem; }
+</style>"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Undo:
+    """How to take back what was done last."""
+
+    project_id: str
+    done: str
+    before: int  # version of the dictionaries
+    after: int
+    kept: tuple[str, ...]  # keys of entries that are kept since
+
+
+def health(project: Project) -> Health | None:
+    """Return what hurts in the project's dictionaries; None without text or dictionaries."""
+    if not project.text_key() or not project.dictionary_version():
+        return None
+    kept = tuple(sorted(kept_entries(project)))
+    key = (project.id, project.labels_key(), likely_file_key(project), kept)
+    return _health(key, project)
+
+
+def summary(project: Project) -> str:
+    """Return in a sentence how many phrases look wrong; "" if none does."""
+    found = health(project)
+    return str(found) if found else ""
+
+
+def show(project: Project, place: str) -> None:
+    """Draw the panel: what hurts most, its examples, and what to do; `place` names the page."""
+    found = health(project)
+    if found is None:
+        return
+    show_undo(project, place)
+    if not found.entries:
+        st.info("No phrase of the dictionaries looks wrong.", icon=":material/check:")
+        return
+    st.html(STYLE)
+    show_head(project, found, place)
+    entries = found.entries[:MOST]
+    if len(found.entries) > FEW and not st.toggle(
+        f"Show all {len(entries):,}", key=f"health_all_{place}"
+    ):
+        entries = entries[:FEW]
+    sentences = corpus.sentences(project)
+    held = {name for dictionary in state.dictionaries(project) for name in dictionary.types}
+    for number, entry in enumerate(entries):
+        show_entry(project, entry, sentences, type_colors(held), f"{place}_{number}")
+    if len(found.entries) > MOST:
+        st.caption(f"The first {MOST} of {len(found.entries):,}.")
+
+
+def show_head(project: Project, found: Health, place: str) -> None:
+    """Draw what is proposed in all, and the button that accepts it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        said = str(found)
+        st.markdown(f"**{elements.plain(said)}**" if said else "No change is proposed.")
+        if found.proposed:
+            count = elements.plural(len(found.proposed), "proposal")
+            st.button(
+                f"Accept {count}",
+                key=f"health_accept_{place}",
+                type="primary",
+                icon=":material/done_all:",
+                on_click=act,
+                args=(project, found.proposed, None),
+                help="Do what is marked for each entry. You can undo it.",
+            )
+    st.caption(
+        "Estimated from the phrases and the text alone, without gold. The most wrong matches come "
+        "first."
+    )
+
+
+def show_entry(
+    project: Project,
+    entry: HealthEntry,
+    sentences: Sequence[Sentence],
+    colors: dict[str, str],
+    key: str,
+) -> None:
+    """Draw one entry: what, how many matches, three examples, and the buttons."""
+    with st.container(border=True, gap="small"):
+        st.html(entry_html(entry, sentences, colors))
+        choices = (ADD, KEEP) if entry.proposal == ADD else (MUTE, AS_WRITTEN, KEEP)
+        with st.container(horizontal=True):
+            for choice in choices:
+                st.button(
+                    LABELS[choice],
+                    key=f"health_{choice.replace(' ', '_')}_{key}",
+                    icon=":material/check:" if choice == entry.proposal else None,
+                    on_click=act,
+                    args=(project, (entry,), choice),
+                    help=HELP[choice] + (" Proposed." if choice == entry.proposal else ""),
+                )
+
+
+def entry_html(entry: HealthEntry, sentences: Sequence[Sentence], colors: dict[str, str]) -> str:
+    """Return what is wrong with the entry, and its examples, as escaped HTML."""
+    matches = "1 match" if entry.match_count == 1 else f"{entry.match_count:,} matches"
+    if entry.proposal == ADD:
+        counts = f"{matches} more"
+    else:
+        counts = f"{matches}, about {max(round(entry.wrong), 1):,} wrong"
+    entity_type = entry.phrases[0][1]
+    examples = (
+        example_html(sentences[i], Span(start, end, entity_type), colors)
+        for i, start, end in entry.examples
+    )
+    shown = "".join(f'<div class="gl-health-example" dir="auto">{text}</div>' for text in examples)
+    return (
+        f'<div class="gl-health"><b>{escape(entry.name)}</b> '
+        f'<span class="gl-health-kind">{escape(entry.entity_type)} · {escape(entry.kind)} · '
+        f"{counts}</span><div>{escape(entry.reason)}</div>{shown}</div>"
+    )
+
+
+def example_html(sentence: Sentence, span: Span, colors: dict[str, str]) -> str:
+    """Return the match with the words around it, as escaped HTML."""
+    mark = marks(sentence, [span])[0]
+    first = max(mark.start - AROUND, 0)
+    if first:  # begin with a whole word
+        first = sentence.text.find(" ", first, mark.start) + 1 or mark.start
+    last = min(mark.end + AROUND, len(sentence.text))
+    if last < len(sentence.text):
+        last = max(sentence.text.rfind(" ", mark.end, last), mark.end)
+    cut = Mark(mark.start - first, mark.end - first, mark.entity_type)
+    shown = highlight(sentence.text[first:last], [cut], colors)
+    return f"{'… ' if first else ''}{shown}{' …' if last < len(sentence.text) else ''}"
+
+
+def act(project: Project, entries: Sequence[HealthEntry], choice: str | None) -> None:
+    """Do as chosen, or as each entry proposes, and remember how to undo it. For a callback."""
+    before = project.dictionary_version()
+    try:
+        if choice == KEEP:
+            kept = tuple(entry.key for entry in entries)
+            keep_entries(project, kept)
+            done, after = f"Kept {entries[0].name}", before
+        else:
+            kept, after = (), mend_dictionaries(project, entries, choice)
+            done = project.dictionary_history()[0].reason
+    except InputError as error:
+        current.say(str(error), "error")
+        return
+    st.session_state[_UNDO] = _Undo(project.id, done, before, after, kept)
+
+
+def undo(project: Project) -> None:
+    """Take back what was done last. For a callback."""
+    last: _Undo | None = st.session_state.pop(_UNDO, None)
+    if last is None:
+        return
+    try:
+        if last.kept:
+            keep_entries(project, last.kept, are_kept=False)
+        elif project.dictionary_version() == last.after:
+            project.restore_dictionaries(last.before)
+    except InputError as error:
+        current.say(str(error), "error")
+
+
+def show_undo(project: Project, place: str) -> None:
+    """Draw what was done last and the button that takes it back, while nothing else changed."""
+    last: _Undo | None = st.session_state.get(_UNDO)
+    if last is None or last.project_id != project.id:
+        return
+    if project.dictionary_version() != last.after:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(elements.plain(f"{last.done}."))
+        st.button(
+            "Undo",
+            key=f"health_undo_{place}",
+            icon=":material/undo:",
+            type="tertiary",
+            on_click=undo,
+            args=(project,),
+        )
+
+
+def show_line(project: Project, place: str) -> None:
+    """Draw one line with a button that opens the panel; nothing if no phrase looks wrong."""
+    said = summary(project)
+    if not said:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key=f"health_line_{place}"):
+        st.markdown(f":material/warning: {elements.plain(said)}", width="content")
+        if st.button("Look at them", key=f"health_look_{place}", type="tertiary"):
+            state.open_tab(TAB)
+            elements.go_to("labels")
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Checking the dictionaries")
+def _health(key: tuple[object, ...], _project: Project) -> Health:
+    return health_of(
+        _project,
+        state.dictionaries(_project),
+        state.labels(_project),
+        corpus.sentences(_project),
+    )
