@@ -1,14 +1,14 @@
 """Let the text decide how its phrases match: letter case per type, and abbreviations it defines."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import EXACT, Dictionary, begins_lower
+from engine.dictionaries import Dictionary, begins_lower
 from engine.labels.abbreviations import Definition, find_definitions
 from engine.labels.matching import Matcher
 from engine.labels.resolution import KEPT, Rules
@@ -17,6 +17,7 @@ from engine.text import Document, Sentence
 FEWEST_EXACT = 20  # matches, below which they decide nothing
 LOWER_SHARE = 0.1  # of the exact matches, from which a type ignores case
 _LOWER_PHRASES = 0.5  # of a type's phrases, the same where too few match
+_FEWEST_PHRASES = 20  # of a type in the text, below which their usual case decides nothing
 
 _Numbers = npt.NDArray[np.int32]
 
@@ -29,10 +30,17 @@ class CaseDecision:
     exact: int  # matches in the phrase's own case, away from the first token of a sentence
     lower: int  # those of them that begin in lower case
     is_free: bool  # any letter case matches; else only the phrase's own, and more capitals
+    occurring: int = 0  # phrases that the text has, away from the first token of a sentence
+    elsewhere: int = 0  # those of them that mostly stand there in another case, fewer capitals
 
     @property
     def reason(self) -> str:
         """Why, as the end of a sentence."""
+        if self.is_free and _are_mostly_elsewhere(self.occurring, self.elsewhere):
+            return (
+                f"{self.elsewhere:,} of {self.occurring:,} phrases in the text mostly have fewer "
+                "capitals there than in the dictionary"
+            )
         if self.exact >= FEWEST_EXACT:
             share = f"{100 * self.lower / self.exact:.0f} % of {self.exact:,} exact matches"
             return f"{share} begin in lower case"
@@ -69,6 +77,7 @@ class Adaptation:
     cases: tuple[CaseDecision, ...]
     abbreviations: tuple[Abbreviation, ...]
     exact: _Numbers  # (phrases,): exact matches of each, away from the first token of a sentence
+    other: _Numbers  # (phrases,): the same for matches in another case, with fewer capitals
     defined_in: _Numbers  # sentences that may define an abbreviation of a phrase in them
 
     @property
@@ -80,11 +89,14 @@ class Adaptation:
 # ---- letter case ----------------------------------------------------------------------------
 
 
-def decide_case(phrases: pd.DataFrame, exact: _Numbers) -> tuple[CaseDecision, ...]:
+def decide_case(
+    phrases: pd.DataFrame, exact: _Numbers, other: _Numbers
+) -> tuple[CaseDecision, ...]:
     """Decide for every type whether its phrases ignore letter case.
 
     `exact` says how often each phrase stands in the text as it is spelled, away from the first
-    token of a sentence, where every word has a capital; -1 if it is not adaptive.
+    token of a sentence, where every word has a capital; -1 if it is not adaptive. `other` says how
+    often it stands there with fewer capitals.
 
     If a tenth of these matches begin in lower case, the type's phrases are words like "aspirin",
     and any letter case is a mere spelling. Else they are names like "Turkey", and "turkey" is
@@ -92,17 +104,35 @@ def decide_case(phrases: pd.DataFrame, exact: _Numbers) -> tuple[CaseDecision, .
     a wrong label teaches something wrong, while a missing one leaves a token unlabeled, which the
     methods expect. Only if half of the phrases begin in lower case themselves does the type ignore
     case: whoever wrote them did not mean capitals to matter.
+
+    Some vocabularies capitalize every phrase ("Hypertension" in MeSH), so none of their exact
+    matches can begin in lower case. They show by most of their phrases standing in the text with
+    fewer capitals. Phrases count, not matches: one "The" among names is everywhere in lower case.
     """
-    counts: dict[str, dict[str, int]] = {}  # type -> text -> matches, counted once if held twice
-    for text, entity_type, count in zip(
-        phrases["phrase"], phrases["entity_type"], exact.tolist(), strict=True
+    # type -> text -> matches, counted once if two dictionaries hold the phrase
+    counts: dict[str, dict[str, tuple[int, int]]] = {}
+    for text, entity_type, own, others in zip(
+        phrases["phrase"], phrases["entity_type"], exact.tolist(), other.tolist(), strict=True
     ):
-        if count >= 0:
-            counts.setdefault(entity_type, {})[text] = count
+        if own >= 0:
+            counts.setdefault(entity_type, {})[text] = own, others
     return tuple(_decide(entity_type, counts[entity_type]) for entity_type in sorted(counts))
 
 
-def _decide(entity_type: str, counts: dict[str, int]) -> CaseDecision:
+def _decide(entity_type: str, spelled: dict[str, tuple[int, int]]) -> CaseDecision:
+    occurring = [(own, others) for own, others in spelled.values() if own + others]
+    elsewhere = sum(others > own for own, others in occurring)
+    by_exact = _decide_by_exact(entity_type, {text: own for text, (own, _) in spelled.items()})
+    if by_exact.is_free or not _are_mostly_elsewhere(len(occurring), elsewhere):
+        return by_exact
+    return replace(by_exact, is_free=True, occurring=len(occurring), elsewhere=elsewhere)
+
+
+def _are_mostly_elsewhere(occurring: int, elsewhere: int) -> bool:
+    return occurring >= _FEWEST_PHRASES and 2 * elsewhere > occurring
+
+
+def _decide_by_exact(entity_type: str, counts: dict[str, int]) -> CaseDecision:
     matched = [(count, begins_lower(text)) for text, count in counts.items() if count]
     exact = sum(count for count, is_lower in matched if is_lower is not None)
     lower = sum(count for count, is_lower in matched if is_lower)
@@ -113,13 +143,15 @@ def _decide(entity_type: str, counts: dict[str, int]) -> CaseDecision:
     return CaseDecision(entity_type, exact, lower, is_free)
 
 
-def count_exact(occurrences: _Numbers, is_adaptive: npt.NDArray[np.bool_]) -> _Numbers:
-    """Return how often each phrase stands in its own case, away from the start of a sentence.
+def count_spelled(
+    occurrences: _Numbers, is_adaptive: npt.NDArray[np.bool_], spelling: int
+) -> _Numbers:
+    """Return how often each phrase stands in this spelling, away from the start of a sentence.
 
     -1 for a phrase that is not adaptive. `occurrences` has the columns sentence, start, end, phrase
     and spelling.
     """
-    counted = occurrences[(occurrences[:, 1] > 0) & (occurrences[:, 4] == EXACT), 3]
+    counted = occurrences[(occurrences[:, 1] > 0) & (occurrences[:, 4] == spelling), 3]
     counts = np.bincount(counted, minlength=len(is_adaptive)).astype(np.int32)
     return np.where(is_adaptive, counts, np.int32(-1))
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import OTHER_CASE, Dictionary
-from engine.labels.adaptation import Adaptation, count_exact, decide_case, find_abbreviations
+from engine.dictionaries import EXACT, OTHER_CASE, Dictionary
+from engine.labels.adaptation import Adaptation, count_spelled, decide_case, find_abbreviations
 from engine.labels.matching import Matcher
 from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Match, Resolver
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
@@ -145,13 +145,14 @@ def _adapted(
         [_table((), _PLACE_COLUMNS), *(_table(p, _PLACE_COLUMNS) for p in parts)]
     )
     is_adaptive = np.fromiter(map(matcher.is_adaptive, range(count)), bool, count)
-    exact = count_exact(places, is_adaptive)
-    cases = decide_case(phrases, exact)
+    exact = count_spelled(places, is_adaptive, EXACT)
+    other = count_spelled(places, is_adaptive, OTHER_CASE)
+    cases = decide_case(phrases, exact, other)
     folding = {case.entity_type for case in cases if case.is_free}
     is_free = ~is_adaptive | phrases["entity_type"].isin(folding).to_numpy(bool)
     rows = places[(places[:, 4] != OTHER_CASE) | is_free[places[:, 3]], :4]
     defined = find_abbreviations(documents, dictionaries, matcher, resolver.rules, rows)
-    adaptation = Adaptation(cases, defined.listed, exact, defined.defined_in)
+    adaptation = Adaptation(cases, defined.listed, exact, other, defined.defined_in)
     return np.concatenate([rows, defined.rows]), adaptation
 
 

@@ -536,7 +536,9 @@ def _inverted(dictionaries: Sequence[Dictionary], text: _Text) -> HealthEntry | 
             words = tuple(natural.casefold().split())
             if natural.casefold() not in held and all(word in text.counts for word in words):
                 wanted.setdefault(words, []).append((natural, phrase.entity_type))
-    examples, pairs, count = [], {}, 0
+    examples: list[Example] = []
+    pairs: dict[Pair, None] = {}
+    count = 0
     beginning: dict[str, list[tuple[str, ...]]] = {}
     for words in wanted:
         beginning.setdefault(words[0], []).append(words)

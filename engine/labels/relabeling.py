@@ -77,8 +77,8 @@ def _adapted(
 
     An abbreviation depends on the matches of the sentence that defines it.
     """
-    exact = before.exact[~is_gone]
-    after = replace(before, exact=exact, cases=decide_case(phrases, exact))
+    exact, other = before.exact[~is_gone], before.other[~is_gone]
+    after = replace(before, exact=exact, other=other, cases=decide_case(phrases, exact, other))
     left = {case.entity_type for case in after.cases}
     is_same = (
         before.folding & left == after.folding

@@ -70,6 +70,26 @@ def test_with_few_matches_the_phrases_decide(phrases, is_free):
     assert case_of(lines("in Turkey"), dictionary(*phrases))[2] == is_free
 
 
+def test_a_vocabulary_that_capitalizes_every_phrase_ignores_case():
+    names = [f"Morb{chr(97 + i)}" for i in range(22)]
+    text = lines(*(f"had {name.lower()} and {name.lower()}" for name in names), *["in Morba"] * 25)
+    labels, found = labeled(text, dictionary(*names))
+    [case] = labels.adaptation.cases
+    assert (case.is_free, case.occurring, case.elsewhere) == (True, 22, 21)
+    assert "21 of 22 phrases in the text mostly have fewer capitals" in str(case)
+    assert {"morbb", "morbv", "Morba"} <= set(found)
+    few = labeled(text, dictionary(*names[:19]))[0].adaptation.cases
+    assert [case.is_free for case in few] == [False]  # too few phrases to tell
+
+
+def test_an_everyday_word_among_names_does_not_let_them_ignore_case():
+    names = [f"Stadt{chr(97 + i)}" for i in range(22)]
+    text = lines(*(f"in the {name} of the {name}" for name in names), "a stadta")
+    labels, found = labeled(text, dictionary(*names, "The"))
+    assert [case.is_free for case in labels.adaptation.cases] == [False]
+    assert not {"the", "stadta"} & set(found)
+
+
 def test_types_decide_for_themselves():
     text = lines(*["gave aspirin in Turkey"] * 20, "gave Aspirin", "ate turkey", "TURKEY")
     places, drugs = dictionary("Turkey", entity_type="LOC"), dictionary("aspirin", "Codeine")

@@ -27,6 +27,7 @@ def assert_same(one: DistantLabels, other: DistantLabels) -> None:
         assert one.adaptation.cases == other.adaptation.cases
         assert one.adaptation.abbreviations == other.adaptation.abbreviations
         np.testing.assert_array_equal(one.adaptation.exact, other.adaptation.exact, strict=True)
+        np.testing.assert_array_equal(one.adaptation.other, other.adaptation.other, strict=True)
 
 
 @st.composite

@@ -146,6 +146,7 @@ def _adaptation_arrays(adaptation: Adaptation | None) -> _Arrays:
     return {
         "adaptation": np.frombuffer(json.dumps(lists).encode(), np.uint8),
         "exact": adaptation.exact,
+        "other": adaptation.other,
         "defined_in": adaptation.defined_in,
     }
 
@@ -155,14 +156,15 @@ def _adaptation_from(arrays: _Arrays, *, phrases: int, sentences: int) -> Adapta
     if lists is None:
         return None
     cases, abbreviations = lists
-    exact, defined_in = arrays["exact"], arrays["defined_in"]
-    if exact.shape != (phrases,) or defined_in.ndim != 1:
+    exact, other, defined_in = (arrays[name] for name in ("exact", "other", "defined_in"))
+    if not exact.shape == other.shape == (phrases,) or defined_in.ndim != 1:
         raise ValueError("the arrays do not fit together")
     _check(defined_in[:, None], [(0, sentences)])
     return Adaptation(
         tuple(CaseDecision(*row) for row in cases),
         tuple(Abbreviation(*row) for row in abbreviations),
         exact,
+        other,
         defined_in,
     )
 
