@@ -66,6 +66,7 @@ def connected(
             yield db
             if resting is not None and place is not None and place not in resting:
                 db.rollback()  # it only read; the next reading begins anew
+                db.text_factory = str  # whatever this reader took text for
                 resting[place] = db
         finally:
             if resting is None or place is None or resting.get(place) is not db:
