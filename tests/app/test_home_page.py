@@ -90,6 +90,7 @@ def test_the_next_step_of_the_sample_opens_at_its_tab():
 
 
 def test_an_optional_step_can_be_skipped():
+    untrained_sample()
     page = show()
     checked(page.button(key="home_skip").click().run())
     assert steps(page)["phrases"][1] == ":material/do_not_disturb_on:"
