@@ -19,6 +19,7 @@ from engine.files.sources import SourceFile
 from engine.jobs.process import end_group, reap, start_process
 from engine.jobs.reports import Report, Superseded, open_report
 from engine.jobs.rows import job_from, job_row, set_process
+from engine.jobs.speeds import SPEEDS
 from engine.jobs.worker.kinds import do_work
 from engine.jobs.worker.process import do_job
 from engine.network.device import set_threads
@@ -66,6 +67,7 @@ def data(tmp_path_factory):
 def project(data):
     """A project per test; none of its processes outlives the test."""
     project = make_small_project()
+    (project.folder.parent / SPEEDS).unlink(missing_ok=True)  # no test knows another one's speeds
     yield project
     jobs.end_all(project)
 

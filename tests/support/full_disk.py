@@ -103,8 +103,13 @@ def full_disk(folder: Path, at: int) -> Iterator[FullDisk]:
         disk.write(path)
         return mkdir(path, *arguments, **options)
 
+    def counted_connect(database, *arguments, **options):
+        if database == ":memory:":
+            return connect(database, *arguments, **options)
+        return connect(database, *arguments, **{"factory": Connection, **options})
+
     with (
-        mock.patch("sqlite3.connect", lambda *a, **o: connect(*a, **{"factory": Connection, **o})),
+        mock.patch("sqlite3.connect", counted_connect),
         mock.patch("builtins.open", counted_open),
         mock.patch.object(io, "open", counted_open),
         mock.patch("tempfile.NamedTemporaryFile", counted_file),
