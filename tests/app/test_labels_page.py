@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from engine.files.sources import SourceFile
-from engine.projects.workspace import create_project, sample_project
+from engine.projects.workspace import create_project, sample_project, untrained_sample
 from engine.settings import MATCH_PRESETS
 from engine.text.model import InputError
 from tests.support.finished_runs import make_project
@@ -225,7 +225,8 @@ def test_page_says_when_no_dictionary_has_the_phrase(own):
 # ---- coverage, conflicts, noisy phrases -----------------------------------------------------
 
 
-def test_missing_candidates_of_a_large_text_are_computed_on_request(sample, monkeypatch):
+def test_missing_candidates_of_a_large_text_are_computed_on_request(monkeypatch):
+    sample = untrained_sample()  # the one that ships has likely names already
     monkeypatch.setattr(labels_missing, "SMALL", 100)
     page = show(sample, "Missing names")
     assert not any("example" in frame.value for frame in page.dataframe)
