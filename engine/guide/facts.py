@@ -2,35 +2,39 @@
 
 Counts that need the labels or the results of a run are computed once and kept in the project's
 cache. A large text is not labeled for them: its labels count only if a page or a command has made
-them before. What cannot be known that way stays unknown.
+them before, and its phrases are not checked here. What cannot be known that way stays unknown.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from engine import jobs
-from engine.dictionaries import phrase_flags
 from engine.export import EXPORTED, methods_with_entities, runs_with_entities
 from engine.files import written_whole
 from engine.guide.steps import OPTIONAL, ProjectFacts, Step, next_step, next_steps
 from engine.jobs import Job, TrainRequest, scores_of
 from engine.labels import DistantLabels
-from engine.projects import CACHE, Project, labels_of, stored_labels
+from engine.projects import (
+    CACHE,
+    Project,
+    health_of,
+    kept_entries,
+    labels_of,
+    likely_file_key,
+    stored_labels,
+)
 from engine.review import DICTIONARY, Decision, Item, make_items, make_queue, pending
 from engine.run_folder import PREDICTIONS, read_marks
 from engine.scoring import marks_of_labels
-from engine.text import InputError
+from engine.text import Document, InputError, Sentence
 
 _SKIPPED = "skipped_steps"  # a choice: step -> its count when it was skipped
 _FILE = "guide.json"
 _SMALL_TOKENS, _SMALL_PHRASES = 50_000, 20_000  # labeled at once, in less than a second
 _MOST_TOKENS = 300_000  # beyond, disagreements are not counted
 _MOST_PLACES = 5_000  # kept one by one; beyond, only their number
-_MILD = {"short", "long"}  # remarks that do not make a phrase look wrong
 
 
 def project_steps(project: Project) -> tuple[Step, ...]:
@@ -91,14 +95,12 @@ def project_facts(project: Project) -> ProjectFacts:
     return facts
 
 
-def doubtful_phrases(labels: DistantLabels) -> list[tuple[str, str]]:
-    """Return the phrases, with their types, that match and look as if they should not.
-
-    They are stop words, everyday words, numbers, and names of one or two letters.
-    """
-    used = labels.phrases.take(np.unique(labels.kept["phrase"].to_numpy()))
-    pairs = dict.fromkeys(zip(used["phrase"], used["entity_type"], strict=True))
-    return [pair for pair in pairs if set(phrase_flags(str(pair[0]))) - _MILD]
+def doubtful_phrases(project: Project, labels: DistantLabels) -> list[tuple[str, str]]:
+    """Return the phrases, with their types, that the health of the dictionaries calls wrong."""
+    dictionaries = project.dictionaries_at(project.dictionary_version())
+    sentences = _sentences(project.corpus().documents)
+    harmful = health_of(project, dictionaries, labels, sentences).harmful
+    return [pair for entry in harmful for pair in entry.phrases]
 
 
 # ---- facts that are kept --------------------------------------------------------------------
@@ -133,16 +135,19 @@ class _Kept:
 
 def _label_facts(project: Project, kept: _Kept, *, is_small: bool) -> tuple[int | None, int | None]:
     """Return the number of matches and of doubtful phrases."""
-    key = project.labels_key()
+    key = json.dumps(
+        [project.labels_key(), likely_file_key(project), sorted(kept_entries(project)), is_small]
+    )
     value = kept.get("labels", key)
-    if isinstance(value, list) and len(value) == 2 and all(isinstance(n, int) for n in value):
+    is_count = isinstance(value, list) and len(value) == 2 and isinstance(value[0], int)
+    if is_count and isinstance(value[1], int | None):
         return value[0], value[1]
     labels = None
     with suppress(InputError):
         labels = labels_of(project) if is_small else stored_labels(project)
     if labels is None:
         return None, None
-    counts = len(labels.kept), len(doubtful_phrases(labels))
+    counts = len(labels.kept), len(doubtful_phrases(project, labels)) if is_small else None
     kept.set("labels", key, list(counts))
     return counts
 
@@ -188,8 +193,7 @@ def _disputed(project: Project, run: Job, methods: Iterable[str]) -> dict[str, A
     labels = stored_labels(project)
     sets = {method: read_marks(jobs.run_folder(run, method) / PREDICTIONS) for method in methods}
     if labels is not None:  # else the trained methods alone
-        sentences = [s for document in corpus.documents for s in document.sentences]
-        sets[DICTIONARY] = marks_of_labels(labels, sentences)
+        sets[DICTIONARY] = marks_of_labels(labels, _sentences(corpus.documents))
     items = make_items(corpus.documents, sets)
     rows = make_queue(items, "disagreement")
     if len(rows) > _MOST_PLACES:
@@ -209,6 +213,10 @@ def _is_queue(value: object) -> bool:
             for place in places
         )
     )
+
+
+def _sentences(documents: Sequence[Document]) -> list[Sentence]:
+    return [sentence for document in documents for sentence in document.sentences]
 
 
 def _phrase_count(project: Project) -> int:

@@ -111,7 +111,7 @@ def _phrases(facts: ProjectFacts) -> Step:
         f"{_count(facts.doubtful, 'phrase')} {'looks' if one else 'look'} wrong: "
         f"look at {'it' if one else 'them'}"
     )
-    why = "Everyday words and very short names often mean something else. Muting takes one click."
+    why = "What matches wrongly teaches something wrong. Muting takes one click."
     state = SKIPPED if facts.doubtful <= facts.skipped.get(key, -1) else OPEN
     return Step(key, title, why, "labels", tab, state)
 

@@ -1,7 +1,8 @@
 """Find what hurts most in dictionaries, from the text and the phrases alone; offer to mend it.
 
-Every reason to doubt gives a match a probability of being wrong. These are set by reason, never
-fitted to gold: 0.9 for what a person would call wrong at first sight, 0.5 where it may be either.
+Every reason to doubt gives a match a probability of being wrong: 0.9 for what a person would call
+wrong at first sight, 0.5 where it may be either. These are not fitted to gold; but which reasons
+there are, and when they apply, was decided after looking at gold (see bench/results/health.md).
 An entry joins the spellings of one phrase. It proposes the change that is expected to remove more
 wrong matches than right ones, and nothing if there is none.
 """

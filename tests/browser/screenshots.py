@@ -36,7 +36,7 @@ TABS = {  # tabs per page; the first is open at the start
     "train": ("",),
     "compare": ("", "Agreement", "Sentences", "Types", "Certainty", "Two runs"),
     "curves": ("",),
-    "review": ("", "Dictionary candidates", "Decisions"),
+    "review": ("", "Dictionary candidates", "Decisions", "Measure"),
     "predict": ("",),
     "export": ("",),
 }

@@ -39,7 +39,7 @@ def test_matches_and_doubtful_phrases_are_counted(project):
     facts = project_facts(project)
     assert (facts.sentences, facts.phrases, facts.matches) == (3, 2, 2)
     assert facts.doubtful == 1
-    assert doubtful_phrases(labels_of(project)) == [("lead", "Chemical")]
+    assert doubtful_phrases(project, labels_of(project)) == [("lead", "Chemical")]
     assert facts.train_seconds > 0 and not facts.is_time_measured
 
 
@@ -48,7 +48,7 @@ def test_abbreviations_of_three_letters_do_not_look_wrong():
         b"She had HCC, and K was low.\n",
         dictionaries={"Disease.txt": b"HCC\n", "Chemical.txt": b"K\n"},
     )
-    assert doubtful_phrases(labels_of(project)) == [("K", "Chemical")]
+    assert doubtful_phrases(project, labels_of(project)) == [("K", "Chemical")]
 
 
 def test_a_large_text_is_not_labeled_for_the_list(project, monkeypatch):
