@@ -6,14 +6,14 @@ act on: an everyday word whose places look no more like an entity than unlabeled
 phrase that clearly looks like another type. Neither needs human labels.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import is_common_word
+from engine.dictionaries import is_common_word, is_stop_word
 from engine.labels import DistantLabels, DoubtfulPhrase
 from engine.learning.assembly import make_inputs
 from engine.learning.linear import entity_scores, linear_types, number_words, shared_by_spelling
@@ -23,6 +23,7 @@ from engine.planning import FEW_WORDS, labeled_words, likely_share
 from engine.settings import MOST_LIKELY, Settings
 
 _ORDINARY = 0.9  # share of the unlabeled tokens that an everyday word must be ahead of
+_MOSTLY = 0.5  # share of its tokens in capitals from which a match is an abbreviation
 _CLEARLY = 0.5  # mean margin by which another type is ahead
 _ROUNDS = 3
 _PASSES = 2  # the second one learns without what the first one doubted
@@ -55,6 +56,7 @@ def find_doubtful_phrases(
     features = TokenFeatures(inputs, settings.seed)
     has_many_words = labeled_words(data.sentences, data.labels) >= FEW_WORDS
     is_everyday = np.array([_is_everyday(text) for text in labels.phrases["phrase"]], bool)
+    is_everyday &= spans.mean(_in_capitals(data.sentences)) < _MOSTLY
     judged, looks_like = data.labels, np.zeros(len(spans.token_counts), np.int16)
     is_doubted = np.zeros(len(spans.token_counts), bool)
     for _ in range(_PASSES):
@@ -123,7 +125,18 @@ class _Spans:
 
 
 def _is_everyday(phrase: str) -> bool:
-    return all(is_common_word(word) for word in phrase.casefold().split())
+    """Return whether the phrase is one common word, or stop words alone.
+
+    Terms are often made of common words ("heart disease"), so longer phrases are spared.
+    """
+    words = phrase.casefold().split()
+    return (len(words) == 1 and is_common_word(words[0])) or all(map(is_stop_word, words))
+
+
+def _in_capitals(sentences: Sequence[Sequence[str]]) -> _Flags:
+    """Return which tokens are written in capitals, as "HIT" is, which is no everyday word."""
+    tokens = (len(token) > 1 and token.isupper() for tokens in sentences for token in tokens)
+    return np.fromiter(tokens, bool)
 
 
 def _scores(

@@ -12,7 +12,7 @@ from engine.learning import find_doubtful_phrases
 from engine.learning.training_data import make_training_data
 from engine.network import Stopped
 from engine.settings import training_settings
-from engine.text import Corpus
+from engine.text import Corpus, make_document
 
 SETTINGS = replace(training_settings("quick"), contextual_layer=0)
 EVERYDAY = ("the", "with", "were")
@@ -55,6 +55,16 @@ def test_everyday_words_are_doubted_and_names_are_not(sample):
     assert [phrase.match_count for phrase in phrases] == sorted(
         (phrase.match_count for phrase in phrases), reverse=True
     )
+
+
+def test_abbreviations_and_terms_of_common_words_are_not_everyday_words(sample):
+    corpus, dictionaries = sample
+    texts = [document.text.replace(" with ", " WITH ") for document in corpus.documents]
+    documents = [make_document(str(i), text) for i, text in enumerate(texts)]
+    added = ("WITH", "were", "patients who", "in the")
+    phrases = doubtful(Corpus(tuple(documents)), spoiled(dictionaries, added=added))
+    everyday = {phrase.phrase for phrase in phrases if not phrase.looks_like}
+    assert everyday & set(added) == {"were", "in the"}
 
 
 def test_a_phrase_of_the_wrong_type_looks_like_the_right_one(sample):
