@@ -11,7 +11,7 @@ import pandas as pd
 from engine.dictionaries import Dictionary, begins_lower
 from engine.labels.abbreviations import Definition, find_definitions
 from engine.labels.matching import Matcher
-from engine.labels.resolution import KEPT, Rules
+from engine.labels.resolution import KEPT, Choice, Rules
 from engine.text import Document, Sentence
 
 FEWEST_EXACT = 20  # matches, below which they decide nothing
@@ -185,12 +185,7 @@ def find_abbreviations(
     sentences = [sentence for document in documents for sentence in document.sentences]
     defined = _definitions(sentences, rows)
     defined_in = np.fromiter(defined, np.int32, len(defined))
-    kept = {
-        (i, match.start, match.end): match.phrase_ids
-        for i, matches in rules.settle_rows(rows[np.isin(rows[:, 0], defined_in)])
-        for match in matches
-        if match.outcome == KEPT
-    }
+    kept = _kept_phrases(rules.choose(rows[np.isin(rows[:, 0], defined_in)]))
     listed: list[Abbreviation] = []
     more: list[tuple[int, int, int, int]] = []
     first = 0
@@ -215,6 +210,20 @@ def find_abbreviations(
         first += len(document.sentences)
     short_forms = np.array(more, np.int32).reshape(-1, 4)
     return DefinedAbbreviations(tuple(listed), short_forms, defined_in)
+
+
+def _kept_phrases(choice: Choice) -> dict[tuple[int, ...], list[int]]:
+    """Return the phrases of each match that counts, by sentence, start and end."""
+    further: dict[int, list[int]] = {}
+    for match, phrase_id in choice.also.tolist():
+        further.setdefault(match, []).append(phrase_id)
+    kept = np.flatnonzero(choice.matches[:, 5] == KEPT).tolist()
+    return {
+        tuple(place): [phrase_id, *further.get(match, ())]
+        for match, (*place, _, phrase_id) in zip(
+            kept, choice.matches[kept, :5].tolist(), strict=True
+        )
+    }
 
 
 def _definitions(sentences: Sequence[Sentence], rows: _Numbers) -> dict[int, list[Definition]]:
