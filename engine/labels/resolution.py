@@ -95,7 +95,7 @@ class Rules:
         )
 
     def _in_order(self, places: _Rows) -> tuple[_Rows, _Rows]:
-        """Return the places by sentence, start, type, end and phrase, each once, and their types."""
+        """Return the places by sentence, start, type, end and phrase, each once, and types."""
         types = self._type_of[places[:, 3]]
         sentence, start, end, phrase = places.T.astype(np.int64)
         place = (sentence * (int(start.max()) + 1) + start) * (len(self.types) + 1) + types
