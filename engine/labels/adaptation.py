@@ -1,6 +1,6 @@
 """Let the text decide how its phrases match: letter case per type, and abbreviations it defines."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -109,20 +109,34 @@ def decide_case(
     matches can begin in lower case. They show by most of their phrases standing in the text with
     fewer capitals. Phrases count, not matches: one "The" among names is everywhere in lower case.
     """
+    is_adaptive = exact >= 0
+    types, texts = phrases["entity_type"].to_numpy(), phrases["phrase"].to_numpy()
+    # Only phrases that the text has are looked at one by one: a vocabulary has far more.
+    occurring = set(texts[is_adaptive & (exact + other > 0)])
+    is_counted = is_adaptive & phrases["phrase"].isin(occurring).to_numpy(bool)
     # type -> text -> matches, counted once if two dictionaries hold the phrase
-    counts: dict[str, dict[str, tuple[int, int]]] = {}
+    counts: dict[str, dict[str, tuple[int, int]]] = {name: {} for name in set(types[is_adaptive])}
     for text, entity_type, own, others in zip(
-        phrases["phrase"], phrases["entity_type"], exact.tolist(), other.tolist(), strict=True
+        texts[is_counted],
+        types[is_counted],
+        exact[is_counted].tolist(),
+        other[is_counted].tolist(),
+        strict=True,
     ):
-        if own >= 0:
-            counts.setdefault(entity_type, {})[text] = own, others
-    return tuple(_decide(entity_type, counts[entity_type]) for entity_type in sorted(counts))
+        counts[entity_type][text] = own, others
+    return tuple(
+        _decide(name, counts[name], lambda name=name: set(texts[is_adaptive & (types == name)]))
+        for name in sorted(counts)
+    )
 
 
-def _decide(entity_type: str, spelled: dict[str, tuple[int, int]]) -> CaseDecision:
+def _decide(
+    entity_type: str, spelled: dict[str, tuple[int, int]], all_texts: Callable[[], Collection[str]]
+) -> CaseDecision:
     occurring = [(own, others) for own, others in spelled.values() if own + others]
     elsewhere = sum(others > own for own, others in occurring)
-    by_exact = _decide_by_exact(entity_type, {text: own for text, (own, _) in spelled.items()})
+    counts = {text: own for text, (own, _) in spelled.items()}
+    by_exact = _decide_by_exact(entity_type, counts, all_texts)
     if by_exact.is_free or not _are_mostly_elsewhere(len(occurring), elsewhere):
         return by_exact
     return replace(by_exact, is_free=True, occurring=len(occurring), elsewhere=elsewhere)
@@ -132,13 +146,15 @@ def _are_mostly_elsewhere(occurring: int, elsewhere: int) -> bool:
     return occurring >= _FEWEST_PHRASES and 2 * elsewhere > occurring
 
 
-def _decide_by_exact(entity_type: str, counts: dict[str, int]) -> CaseDecision:
+def _decide_by_exact(
+    entity_type: str, counts: dict[str, int], all_texts: Callable[[], Collection[str]]
+) -> CaseDecision:
     matched = [(count, begins_lower(text)) for text, count in counts.items() if count]
     exact = sum(count for count, is_lower in matched if is_lower is not None)
     lower = sum(count for count, is_lower in matched if is_lower)
     if exact >= FEWEST_EXACT:
         return CaseDecision(entity_type, exact, lower, lower >= LOWER_SHARE * exact)
-    begins = [is_lower for is_lower in map(begins_lower, counts) if is_lower is not None]
+    begins = [is_lower for is_lower in map(begins_lower, all_texts()) if is_lower is not None]
     is_free = bool(begins) and sum(begins) >= _LOWER_PHRASES * len(begins)
     return CaseDecision(entity_type, exact, lower, is_free)
 

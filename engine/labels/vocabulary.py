@@ -14,7 +14,7 @@ from engine.text import words_of_all
 UNKNOWN = -1  # a token that is in no phrase
 IGNORED = -2  # a token that is passed over
 _END = "\n"  # follows each phrase
-_BATCH = 20_000  # phrases whose tokens are in memory at the same time
+_BATCH = 1_000  # phrases that are split at once; few, as one that is not ASCII slows all down
 _SPACED_OR_END = re.compile(rf"\S+|{_END}")
 
 Codes = npt.NDArray[np.int32]
