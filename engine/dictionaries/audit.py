@@ -5,7 +5,7 @@ Only phrases that can match are audited: no muted phrases, and no disabled dicti
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pandas as pd
@@ -61,6 +61,7 @@ def is_stop_word(word: str) -> bool:
     return word in _words("stop_words")
 
 
+@lru_cache(maxsize=100_000)
 def is_common_word(word: str) -> bool:
     """Return whether a lower-case word is everyday English, inflected forms included.
 

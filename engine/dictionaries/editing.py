@@ -67,7 +67,7 @@ def find_phrases(
     """
     folded = {(text.casefold(), entity_type) for text, entity_type in wanted}
     rows = []
-    for dictionary in dictionaries:
+    for dictionary in dictionaries if folded else ():
         for phrase in dictionary.phrases:
             text = phrase.text.casefold()
             if (text, phrase.entity_type) in folded or (text, None) in folded:

@@ -90,7 +90,8 @@ def is_acronym(phrase: str, longest: int) -> bool:
     >>> is_acronym("IL-2", 4), is_acronym("Aids", 4), is_acronym("2", 4)
     (True, False, False)
     """
-    if phrase.islower():  # the usual case, decided without looking at each letter
+    # The usual cases, decided without looking at each letter.
+    if phrase.islower() or (phrase.isascii() and not phrase.isupper()):
         return False
     letters = [c for c in phrase if c.isalpha()]
     return 0 < len(letters) <= longest and all(c.isupper() for c in letters)

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 
 from engine.dictionaries.model import Phrase
@@ -46,8 +47,12 @@ class Content:
 
 def make_phrase(text: str, entity_type: str, line: int, canonical_id: str = "") -> Phrase:
     """Return a phrase with white space tidied; types are interned because they repeat."""
-    name = sys.intern(" ".join(entity_type.split()))
-    return Phrase(" ".join(text.split()), name, canonical_id.strip(), line)
+    return Phrase(" ".join(text.split()), _type_name(entity_type), canonical_id.strip(), line)
+
+
+@lru_cache(maxsize=1_000)
+def _type_name(entity_type: str) -> str:
+    return sys.intern(" ".join(entity_type.split()))
 
 
 # ---- one phrase per line --------------------------------------------------------------------
@@ -168,12 +173,12 @@ def _with_header(name: str, rows: Sequence[Row]) -> Content:
 
 
 def _column(rows: Sequence[Row], column: int | None) -> list[str]:
-    return ["" if column is None else row.cells[column] for row in rows]
+    return [""] * len(rows) if column is None else [row.cells[column] for row in rows]
 
 
 def match_from_cells(cells: Sequence[str]) -> tuple[MatchOptions | None, tuple[str, ...]]:
     """Return the options of a case_sensitive column, if all its rows agree, and notes."""
-    answers = {_TRUTH.get(cell.strip().lower()) for cell in cells}
+    answers = {_TRUTH.get(cell.strip().lower()) for cell in set(cells)}
     if answers == {True}:
         return MATCH_PRESETS["strict"], ()
     if answers == {False}:

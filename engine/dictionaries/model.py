@@ -70,6 +70,9 @@ def active_phrases(dictionary: Dictionary) -> Iterator[Phrase]:
     """Yield the phrases that can match: no muted ones, and none of a disabled dictionary."""
     if not dictionary.is_enabled:
         return
+    if not dictionary.muted:  # the usual case
+        yield from dictionary.phrases
+        return
     for phrase in dictionary.phrases:
         if (phrase.text, phrase.entity_type) not in dictionary.muted:
             yield phrase

@@ -17,6 +17,7 @@ from engine.dictionaries.model import Dictionary, Phrase
 from engine.dictionaries.records import read_json
 from engine.files import SourceFile, is_zip, refuse_lines, refuse_many, unzip
 from engine.settings import ReadOptions
+from engine.system import without_collection
 from engine.text import InputError
 
 _READERS: dict[str, Callable[[SourceFile, ReadOptions, str], Content]] = {
@@ -75,8 +76,9 @@ def read_dictionary(
         )
     # All but JSON has a phrase per line, and lines cost nothing to count.
     refuse_lines(file, "lines" if file.extension == ".json" else "phrases")
-    content = _READERS[file.extension](file, options, _list_type(file, entity_type))
-    items = list(islice(content.items, file.limits.phrases + 1))
+    with without_collection():
+        content = _READERS[file.extension](file, options, _list_type(file, entity_type))
+        items = list(islice(content.items, file.limits.phrases + 1))
     refuse_many(file.name, "phrases", len(items), file.limits)
     unlabeled = [item for item in items if _lacks_label(item)]
     if unlabeled and not entity_type:
@@ -125,30 +127,33 @@ def _sift(items: Iterable[Phrase | Skip]) -> tuple[list[Phrase], _Tally]:
     tally: _Tally = {}
     seen: defaultdict[str, dict[str, str]] = defaultdict(dict)  # type -> text -> canonical id
     for item in items:
-        skip = item if isinstance(item, Skip) else _fault(item, seen[item.entity_type])
-        if isinstance(item, Phrase) and skip is None:
-            seen[item.entity_type][item.text] = item.canonical_id
-            kept.append(item)
-        elif skip is not None:
-            tally.setdefault((skip.noun, skip.why), [0, skip.line])[0] += 1
+        if isinstance(item, Skip):
+            skip = item
+        else:
+            text, of_type = item.text, seen[item.entity_type]
+            # Printable text has no control characters, and this test is faster than the search.
+            if text and text not in of_type and (text.isprintable() or not _CONTROL.search(text)):
+                of_type[text] = item.canonical_id
+                kept.append(item)
+                continue
+            skip = _fault(item, of_type)
+        tally.setdefault((skip.noun, skip.why), [0, skip.line])[0] += 1
     return kept, tally
 
 
-def _fault(phrase: Phrase, seen: dict[str, str]) -> Skip | None:
+def _fault(phrase: Phrase, seen: dict[str, str]) -> Skip:
+    """Return why a phrase is not kept."""
     if not phrase.text:
         return Skip("empty phrase", "left out", phrase.line)
     if phrase.text in seen:
         if phrase.canonical_id not in ("", seen[phrase.text]):
             return Skip("duplicate phrase", "with another canonical_id removed", phrase.line)
         return Skip(*_DUPLICATE, phrase.line)
-    # Printable text has no control characters, and this test is faster than the search.
-    if not phrase.text.isprintable() and _CONTROL.search(phrase.text):
-        return Skip("phrase", "with control characters left out", phrase.line)
-    return None
+    return Skip("phrase", "with control characters left out", phrase.line)
 
 
 def _lacks_label(item: Phrase | Skip) -> bool:
-    return isinstance(item, Phrase) and not item.entity_type and bool(item.text)
+    return not isinstance(item, Skip) and not item.entity_type and bool(item.text)
 
 
 def _filled(items: Iterable[Phrase | Skip], entity_type: str | None) -> Iterator[Phrase | Skip]:

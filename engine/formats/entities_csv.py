@@ -89,20 +89,23 @@ def _cells(document: Document, entity: Entity) -> dict[str, object]:
 
 
 def _sentence_at(document: Document, position: int) -> Sentence | None:
-    i = bisect_right(document.sentences, position, key=lambda sentence: sentence.start) - 1
-    return document.sentences[i] if i >= 0 and position < document.sentences[i].end else None
+    places, counts = document.layout.tokens, document.layout.sentences
+    # Starts and ends alternate and never fall, so this is the last token that begins by then.
+    token = (bisect_right(places, position) + 1) // 2 - 1
+    i = bisect_right(counts, token) - 1
+    return document.sentences[i] if i >= 0 and position < places[2 * counts[i + 1] - 1] else None
 
 
 def _place(sentence: Sentence, entity: Entity) -> dict[str, object]:
     """Return where an entity lies in its sentence; no end if it continues in the next one."""
-    start, end = entity.start - sentence.start, entity.end - sentence.start
+    starts, ends = sentence.token_bounds()
+    start, end = starts[0], ends[-1]
     place: dict[str, object] = {
         "sent_id": sentence.index,
-        "sentence": sentence.text,
-        "sent_start": start,
-        "sent_end": end if entity.end <= sentence.end else "",
+        "sentence": sentence.document.text[start:end],
+        "sent_start": entity.start - start,
+        "sent_end": entity.end - start if entity.end <= end else "",
     }
-    starts, ends = sentence.token_bounds()
     first, last = bisect_left(starts, entity.start), bisect_left(starts, entity.end)
     if first < last and (starts[first], ends[last - 1]) == (entity.start, entity.end):
         place |= {"token_start": first, "token_end": last}

@@ -1,6 +1,8 @@
 """Distant labels: match dictionary phrases in text, settle conflicts, and measure coverage.
 
-matching       every occurrence of a phrase in a sentence
+vocabulary     tokens as numbers, in the form in which they are compared
+phrase_index   every place of many phrases in a text of such numbers
+matching       every place of the dictionaries' phrases in sentences
 resolution     which of them count, and why the others do not
 abbreviations  short forms that a sentence defines, "atrial fibrillation (AF)"
 adaptation     letter case per type and abbreviations, as the text decides
@@ -63,7 +65,7 @@ from engine.labels.likely import (
 from engine.labels.matching import Matcher
 from engine.labels.phrase_tables import dictionary_table, length_table, phrase_table, rank_table
 from engine.labels.relabeling import labels_after_muting
-from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Resolver
+from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Choice, Rules
 from engine.labels.variants import ABBREVIATION, LETTER_CASE, added_labels
 
 __all__ = [
@@ -84,6 +86,7 @@ __all__ = [
     "Adaptation",
     "CaseDecision",
     "Changes",
+    "Choice",
     "Coverage",
     "DistantLabels",
     "DoubtfulPhrase",
@@ -92,7 +95,7 @@ __all__ = [
     "LikelyName",
     "LikelyTokens",
     "Matcher",
-    "Resolver",
+    "Rules",
     "added_labels",
     "change_examples",
     "check_health",

@@ -1,6 +1,6 @@
 """Let the text decide how its phrases match: letter case per type, and abbreviations it defines."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import pandas as pd
 from engine.dictionaries import Dictionary, begins_lower
 from engine.labels.abbreviations import Definition, find_definitions
 from engine.labels.matching import Matcher
-from engine.labels.resolution import KEPT, Rules
+from engine.labels.resolution import KEPT, Choice, Rules
 from engine.text import Document, Sentence
 
 FEWEST_EXACT = 20  # matches, below which they decide nothing
@@ -109,20 +109,34 @@ def decide_case(
     matches can begin in lower case. They show by most of their phrases standing in the text with
     fewer capitals. Phrases count, not matches: one "The" among names is everywhere in lower case.
     """
+    is_adaptive = exact >= 0
+    types, texts = phrases["entity_type"].to_numpy(), phrases["phrase"].to_numpy()
+    # Only phrases that the text has are looked at one by one: a vocabulary has far more.
+    occurring = set(texts[is_adaptive & (exact + other > 0)])
+    is_counted = is_adaptive & phrases["phrase"].isin(occurring).to_numpy(bool)
     # type -> text -> matches, counted once if two dictionaries hold the phrase
-    counts: dict[str, dict[str, tuple[int, int]]] = {}
+    counts: dict[str, dict[str, tuple[int, int]]] = {name: {} for name in set(types[is_adaptive])}
     for text, entity_type, own, others in zip(
-        phrases["phrase"], phrases["entity_type"], exact.tolist(), other.tolist(), strict=True
+        texts[is_counted],
+        types[is_counted],
+        exact[is_counted].tolist(),
+        other[is_counted].tolist(),
+        strict=True,
     ):
-        if own >= 0:
-            counts.setdefault(entity_type, {})[text] = own, others
-    return tuple(_decide(entity_type, counts[entity_type]) for entity_type in sorted(counts))
+        counts[entity_type][text] = own, others
+    return tuple(
+        _decide(name, counts[name], lambda name=name: set(texts[is_adaptive & (types == name)]))
+        for name in sorted(counts)
+    )
 
 
-def _decide(entity_type: str, spelled: dict[str, tuple[int, int]]) -> CaseDecision:
+def _decide(
+    entity_type: str, spelled: dict[str, tuple[int, int]], all_texts: Callable[[], Collection[str]]
+) -> CaseDecision:
     occurring = [(own, others) for own, others in spelled.values() if own + others]
     elsewhere = sum(others > own for own, others in occurring)
-    by_exact = _decide_by_exact(entity_type, {text: own for text, (own, _) in spelled.items()})
+    counts = {text: own for text, (own, _) in spelled.items()}
+    by_exact = _decide_by_exact(entity_type, counts, all_texts)
     if by_exact.is_free or not _are_mostly_elsewhere(len(occurring), elsewhere):
         return by_exact
     return replace(by_exact, is_free=True, occurring=len(occurring), elsewhere=elsewhere)
@@ -132,13 +146,15 @@ def _are_mostly_elsewhere(occurring: int, elsewhere: int) -> bool:
     return occurring >= _FEWEST_PHRASES and 2 * elsewhere > occurring
 
 
-def _decide_by_exact(entity_type: str, counts: dict[str, int]) -> CaseDecision:
+def _decide_by_exact(
+    entity_type: str, counts: dict[str, int], all_texts: Callable[[], Collection[str]]
+) -> CaseDecision:
     matched = [(count, begins_lower(text)) for text, count in counts.items() if count]
     exact = sum(count for count, is_lower in matched if is_lower is not None)
     lower = sum(count for count, is_lower in matched if is_lower)
     if exact >= FEWEST_EXACT:
         return CaseDecision(entity_type, exact, lower, lower >= LOWER_SHARE * exact)
-    begins = [is_lower for is_lower in map(begins_lower, counts) if is_lower is not None]
+    begins = [is_lower for is_lower in map(begins_lower, all_texts()) if is_lower is not None]
     is_free = bool(begins) and sum(begins) >= _LOWER_PHRASES * len(begins)
     return CaseDecision(entity_type, exact, lower, is_free)
 
@@ -185,12 +201,7 @@ def find_abbreviations(
     sentences = [sentence for document in documents for sentence in document.sentences]
     defined = _definitions(sentences, rows)
     defined_in = np.fromiter(defined, np.int32, len(defined))
-    kept = {
-        (i, match.start, match.end): match.phrase_ids
-        for i, matches in rules.settle_rows(rows[np.isin(rows[:, 0], defined_in)])
-        for match in matches
-        if match.outcome == KEPT
-    }
+    kept = _kept_phrases(rules.choose(rows[np.isin(rows[:, 0], defined_in)]))
     listed: list[Abbreviation] = []
     more: list[tuple[int, int, int, int]] = []
     first = 0
@@ -215,6 +226,20 @@ def find_abbreviations(
         first += len(document.sentences)
     short_forms = np.array(more, np.int32).reshape(-1, 4)
     return DefinedAbbreviations(tuple(listed), short_forms, defined_in)
+
+
+def _kept_phrases(choice: Choice) -> dict[tuple[int, ...], list[int]]:
+    """Return the phrases of each match that counts, by sentence, start and end."""
+    further: dict[int, list[int]] = {}
+    for match, phrase_id in choice.also.tolist():
+        further.setdefault(match, []).append(phrase_id)
+    kept = np.flatnonzero(choice.matches[:, 5] == KEPT).tolist()
+    return {
+        tuple(place): [phrase_id, *further.get(match, ())]
+        for match, (*place, _, phrase_id) in zip(
+            kept, choice.matches[kept, :5].tolist(), strict=True
+        )
+    }
 
 
 def _definitions(sentences: Sequence[Sentence], rows: _Numbers) -> dict[int, list[Definition]]:

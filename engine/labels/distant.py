@@ -2,10 +2,10 @@
 
 import gc
 import multiprocessing
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,14 @@ import pandas as pd
 
 from engine.dictionaries import EXACT, OTHER_CASE, Dictionary
 from engine.labels.adaptation import Adaptation, count_spelled, decide_case, find_abbreviations
-from engine.labels.matching import Matcher
-from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Match, Resolver
+from engine.labels.matching import PLACE_COLUMNS, Matcher, Rows
+from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Choice, Rules
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
 from engine.text import Document, Entity, InputError, Sentence, Span
 
 MATCH_COLUMNS = ("sentence", "start", "end", "type", "phrase", "outcome", "winner")
 ALSO_COLUMNS = ("match", "phrase")
 SHORTER_COLUMNS = ("sentence", "start", "end", "phrase")
-_PLACE_COLUMNS = ("sentence", "start", "end", "phrase", "spelling")
 _CHUNK_TOKENS = 200_000
 
 
@@ -92,32 +91,32 @@ def label(
     worker forks this process, which is safe only while it has no other threads.
     """
     default = match_options(options)
+    tokens = list(chain.from_iterable(document.tokens for document in documents))
+    bounds, is_given = _sentences(documents)
     # Phrase ids follow the dictionaries, so they are the same in every matcher.
-    resolvers = {
-        given: Resolver(
-            Matcher(dictionaries, default, tokens_given=given, folding=None), dictionaries
-        )
+    matchers = {
+        given: Matcher(dictionaries, default, tokens_given=given, folding=None, tokens=len(tokens))
         for given in sorted({document.tokens_given for document in documents}) or [False]
     }
-    resolver = next(iter(resolvers.values()))
-    tokens = [(t, d.tokens_given) for d in documents for t in d.tokens_by_sentence()]
-    bounds = np.zeros(len(tokens) + 1, dtype=np.int64)
-    np.cumsum([len(sentence) for sentence, _ in tokens], out=bounds[1:])
-    chunks = _chunks(bounds)
+    matcher = next(iter(matchers.values()))
+    rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
+    chunks = _chunks(bounds, is_given)
     is_adaptive = any((d.match or default).is_adaptive for d in dictionaries if d.is_enabled)
-    work = partial(_find_in_chunk if is_adaptive else _match_chunk, resolvers, tokens)
+    find = partial(_find_in_chunk, matchers, tokens, bounds, is_given)
+    work = find if is_adaptive else partial(_choose_in_chunk, rules, find)
     parts = []
     for part, (first, last) in zip(_run(work, chunks, workers), chunks, strict=True):
         parts.append(part)
         if on_progress:
             on_progress(last - first)
-    phrases, adaptation = resolver.rules.phrase_table(), None
+    phrases, adaptation = rules.phrase_table(), None
     if is_adaptive:
-        rows, adaptation = _adapted(parts, documents, dictionaries, resolver, phrases)
-        parts = [make_rows(resolver.rules.settle_rows(rows))]
-    matches, also, shorter = join_rows(parts)
+        places = np.concatenate([np.zeros((0, len(PLACE_COLUMNS)), np.int32), *parts])
+        rows, adaptation = _adapted(places, documents, dictionaries, matcher, rules, phrases)
+        parts = [rules.choose(rows)]
+    matches, also, shorter = join_choices(parts)
     return DistantLabels(
-        types=resolver.rules.types,
+        types=rules.types,
         labels=paint(matches, bounds),
         bounds=bounds,
         matches=matches,
@@ -130,28 +129,25 @@ def label(
 
 
 def _adapted(
-    parts: Sequence["array[int]"],
+    places: Rows,
     documents: Sequence[Document],
     dictionaries: Sequence[Dictionary],
-    resolver: Resolver,
+    matcher: Matcher,
+    rules: Rules,
     phrases: pd.DataFrame,
-) -> tuple[npt.NDArray[np.int32], Adaptation]:
+) -> tuple[Rows, Adaptation]:
     """Return the places of phrases that the text lets match, and what it decided.
 
-    `parts` are the rows of `_find_in_chunk`: every place of a phrase in whatever letter case.
+    `places` are those of every phrase in whatever letter case; see PLACE_COLUMNS.
     """
-    matcher, count = resolver.matcher, len(phrases)
-    places = np.concatenate(
-        [_table((), _PLACE_COLUMNS), *(_table(p, _PLACE_COLUMNS) for p in parts)]
-    )
-    is_adaptive = np.fromiter(map(matcher.is_adaptive, range(count)), bool, count)
+    is_adaptive = matcher.adaptive_phrases()
     exact = count_spelled(places, is_adaptive, EXACT)
     other = count_spelled(places, is_adaptive, OTHER_CASE)
     cases = decide_case(phrases, exact, other)
     folding = {case.entity_type for case in cases if case.is_free}
     is_free = ~is_adaptive | phrases["entity_type"].isin(folding).to_numpy(bool)
     rows = places[(places[:, 4] != OTHER_CASE) | is_free[places[:, 3]], :4]
-    defined = find_abbreviations(documents, dictionaries, matcher, resolver.rules, rows)
+    defined = find_abbreviations(documents, dictionaries, matcher, rules, rows)
     adaptation = Adaptation(cases, defined.listed, exact, other, defined.defined_in)
     return np.concatenate([rows, defined.rows]), adaptation
 
@@ -229,21 +225,31 @@ def _sources(labels: DistantLabels) -> list[str]:
 
 # ---- over many sentences --------------------------------------------------------------------
 
-_Resolvers = Mapping[bool, Resolver]
-_Tokens = Sequence[tuple[tuple[str, ...], bool]]
 _Chunk = tuple[int, int]  # first and last sentence
-# Rows of matches, of (match, further phrase) and of shorter phrases, each concatenated.
-Rows = tuple["array[int]", "array[int]", "array[int]"]
 # What forked workers inherit: sending it through a pipe would take longer than the matching.
 _inherited: Callable[[_Chunk], Any] | None = None
 
 
-def _chunks(bounds: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return ranges of sentences with about the same number of tokens each."""
+def _sentences(
+    documents: Sequence[Document],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return the bounds of all sentences, and whether the tokens of each were given."""
+    sizes = [np.diff(np.frombuffer(d.layout.sentences, np.intc)) for d in documents]
+    bounds = np.zeros(sum(map(len, sizes)) + 1, np.int64)
+    if sizes:
+        np.cumsum(np.concatenate(sizes), out=bounds[1:])
+    is_given = np.array([document.tokens_given for document in documents], bool)
+    return bounds, np.repeat(is_given, [len(sentences) for sentences in sizes])
+
+
+def _chunks(bounds: npt.NDArray[np.int64], is_given: npt.NDArray[np.bool_]) -> list[_Chunk]:
+    """Return ranges of sentences of one kind with about the same number of tokens each."""
     if len(bounds) == 1:
         return []
     targets = np.arange(_CHUNK_TOKENS, int(bounds[-1]), _CHUNK_TOKENS)
-    cuts = np.unique(np.concatenate(([0], np.searchsorted(bounds, targets), [len(bounds) - 1])))
+    other_kind = np.flatnonzero(is_given[1:] != is_given[:-1]) + 1
+    ends = (0, len(bounds) - 1)
+    cuts = np.unique(np.concatenate([ends, np.searchsorted(bounds, targets), other_kind]))
     return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
 
 
@@ -269,70 +275,44 @@ def _do_inherited(chunk: _Chunk) -> Any:
     return _inherited(chunk)
 
 
-def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: _Chunk) -> Rows:
-    numbered = zip(range(*chunk), tokens[slice(*chunk)], strict=True)
-    return make_rows((i, resolvers[given].matches(words)) for i, (words, given) in numbered)
+def _find_in_chunk(
+    matchers: Mapping[bool, Matcher],
+    tokens: Sequence[str],
+    bounds: npt.NDArray[np.int64],
+    is_given: npt.NDArray[np.bool_],
+    chunk: _Chunk,
+) -> Rows:
+    """Return every place of a phrase in the sentences of a chunk."""
+    first, last = chunk
+    here = bounds[first : last + 1]
+    places = matchers[bool(is_given[first])].find(tokens[here[0] : here[-1]], here - here[0])
+    places[:, 0] += first
+    return places
 
 
-def _find_in_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: _Chunk) -> "array[int]":
-    """Return the sentence, start, end, phrase and spelling of every place of a phrase."""
-    rows: list[int] = []
-    for i, (words, given) in zip(range(*chunk), tokens[slice(*chunk)], strict=True):
-        matcher = resolvers[given].matcher
-        for start, end, phrase_ids in matcher.scan(words):
-            surface = words[start:end]
-            for phrase_id in phrase_ids:
-                rows += (i, start, end, phrase_id, matcher.spelling(phrase_id, surface))
-    return array("i", rows)
+def _choose_in_chunk(rules: Rules, find: Callable[[_Chunk], Rows], chunk: _Chunk) -> Choice:
+    return rules.choose(find(chunk)[:, :4])
 
 
-# ---- matches as rows ------------------------------------------------------------------------
-
-
-def make_rows(sentences: Iterable[tuple[int, list[Match]]]) -> Rows:
-    """Return the matches of numbered sentences as rows for `join_rows`."""
-    # Rows are concatenated and split later. Lists grow faster; arrays are faster to send.
-    rows: list[int] = []
-    also: list[int] = []
-    shorter: list[int] = []
-    count = 0
-    for i, matches in sentences:
-        first_row = count
-        for match in matches:
-            winner = first_row + match.winner if match.winner >= 0 else -1
-            ids = match.phrase_ids
-            rows += (i, match.start, match.end, match.type_number, ids[0], match.outcome, winner)
-            for phrase_id in ids[1:]:
-                also += (count, phrase_id)
-            for end, phrase_id in match.shorter:
-                shorter += (i, match.start, end, phrase_id)
-            count += 1
-    return array("i", rows), array("i", also), array("i", shorter)
-
-
-def join_rows(parts: Iterable[Rows]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def join_choices(parts: Iterable[Choice]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the tables of matches, of further phrases and of shorter ones over all parts.
 
     Row numbers that a part counted from its own beginning are shifted.
     """
-    matches, also = [_table((), MATCH_COLUMNS)], [_table((), ALSO_COLUMNS)]
-    shorter, shift = [_table((), SHORTER_COLUMNS)], 0
-    for match_rows, also_rows, shorter_rows in parts:
-        table = _table(match_rows, MATCH_COLUMNS)
-        table[table[:, -1] >= 0, -1] += shift
-        matches.append(table)
-        also.append(_table(also_rows, ALSO_COLUMNS) + np.array([shift, 0], np.int32))
-        shorter.append(_table(shorter_rows, SHORTER_COLUMNS))
-        shift += len(table)
-    return (
-        pd.DataFrame(np.concatenate(matches), columns=list(MATCH_COLUMNS)),
-        pd.DataFrame(np.concatenate(also), columns=list(ALSO_COLUMNS)),
-        pd.DataFrame(np.concatenate(shorter), columns=list(SHORTER_COLUMNS)),
+    columns = MATCH_COLUMNS, ALSO_COLUMNS, SHORTER_COLUMNS
+    tables = [[np.zeros((0, len(names)), np.int32)] for names in columns]
+    shift = 0
+    for matches, also, shorter in parts:
+        matches[matches[:, -1] >= 0, -1] += shift
+        also[:, 0] += shift
+        shift += len(matches)
+        for table, rows in zip(tables, (matches, also, shorter), strict=True):
+            table.append(rows)
+    matches, also, shorter = (
+        pd.DataFrame(np.concatenate(table), columns=list(names))
+        for table, names in zip(tables, columns, strict=True)
     )
-
-
-def _table(rows: Iterable[int], columns: Sequence[str]) -> npt.NDArray[np.int32]:
-    return np.array(rows, dtype=np.int32).reshape(-1, len(columns))
+    return matches, also, shorter
 
 
 def paint(matches: pd.DataFrame, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int16]:

@@ -1,19 +1,10 @@
-"""Find every occurrence of the dictionaries' phrases in a sentence.
-
-flashtext holds the phrases in a trie of token codes: each distinct token of the dictionaries is
-one character, so a phrase of three words is a key of three letters. On the raw text flashtext's
-case folding shifts offsets, its words are ASCII, and its trie is several times larger; on
-codes a match cannot begin or end inside a token. We walk the trie ourselves, from every token that
-begins a phrase, because `extract_keywords` reports only the leftmost longest phrase: nested and
-overlapping ones, which other types may need, would take a second walk.
-"""
+"""Find every place of the dictionaries' phrases in a text, and how the text spells them there."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from itertools import accumulate
-from typing import Any
 
-from flashtext import KeywordProcessor
+import numpy as np
+import numpy.typing as npt
 
 from engine.dictionaries import (
     EXACT,
@@ -25,125 +16,20 @@ from engine.dictionaries import (
     is_acronym,
     spelling,
 )
+from engine.labels.phrase_index import make_index
+from engine.labels.vocabulary import IGNORED, UNKNOWN, Entries, Vocabulary, join_entries
 from engine.settings import MATCH_PRESETS, MatchOptions
-from engine.text import InputError, words
+from engine.text import words
 
-# Codes are single characters of the two-byte plane, without surrogates. Beyond the last one, a
-# token takes two: a lead that is not a code by itself, so that no code is a prefix of another.
-_FIRST_CODE, _CODES = 0x100, 0xCF00
-_FIRST_LEAD, _LEADS = 0xD000, 0x800
-_UNKNOWN = "\x01"  # a token that is in no phrase
-_SKIPPED = "\x02"  # a token that is ignored
-_LEAF = "_keyword_"  # flashtext's own key for "a phrase ends here"
-
+_NOT_AT_ALL = -1  # a spelling in which the phrase does not match
 
 # Where phrases stand in a sentence: start token, end token, and the ids of the phrases with these
 # tokens (several if dictionaries or spellings share them).
 Occurrence = tuple[int, int, tuple[int, ...]]
-
-
-class PhraseIndex:
-    """All phrases that are compared under the same options, in one flashtext processor."""
-
-    def __init__(self, options: MatchOptions) -> None:
-        self._options = options
-        # Acronyms, and phrases to match as written, are compared with their case, but otherwise
-        # folded.
-        self._exact_options = replace(options, ignore_case=False)
-        self._processor = KeywordProcessor(case_sensitive=True)
-        self._vocabulary: dict[str, str] = {}  # folded token -> code
-        self._code_of: dict[str, str] = {}  # token as in the text -> code; grows while scanning
-        self._phrase_ids: list[tuple[int, ...]] = [()]  # by leaf; flashtext needs leaves > 0
-        self._cased: dict[int, set[tuple[str, ...]]] = {}  # phrase id -> its tokens, cased
-
-    def add(
-        self, phrase: Phrase, phrase_id: int, tokens: Sequence[str], *, as_written: bool = False
-    ) -> None:
-        """Add a phrase that is to be found as this sequence of tokens."""
-        key = "".join(
-            self._make_code(folded) for token in tokens if (folded := fold(token, self._options))
-        )
-        if not key:
-            return
-        leaf = self._processor[key]
-        if leaf is None:
-            self._processor[key] = len(self._phrase_ids)
-            self._phrase_ids.append((phrase_id,))
-        elif phrase_id not in self._phrase_ids[leaf]:
-            self._phrase_ids[leaf] += (phrase_id,)
-        if self._options.ignore_case and (
-            as_written or is_acronym(phrase.text, self._options.exact_acronym_letters)
-        ):
-            self._cased.setdefault(phrase_id, set()).add(self._with_case(tokens))
-
-    def scan(self, tokens: Sequence[str]) -> list[Occurrence]:
-        """Return every occurrence of a phrase in `tokens`, nested and overlapping ones included."""
-        try:
-            codes = list(map(self._code_of.__getitem__, tokens))
-        except KeyError:
-            codes = [self._code_of.get(token) or self._learn_code(token) for token in tokens]
-        indices: Sequence[int] = range(len(tokens))
-        if self._options.ignore_hyphens and _SKIPPED in codes:
-            indices = [i for i, code in enumerate(codes) if code != _SKIPPED]
-            codes = [codes[i] for i in indices]
-        coded = "".join(codes)
-        if len(coded) == len(codes):
-            places = self._phrase_ends(coded, range(len(coded)))
-        else:
-            places = self._phrase_ends_of_long_codes(codes, coded)
-        if len(codes) < len(tokens):
-            places = [(indices[k], indices[stop - 1] + 1, ids) for k, stop, ids in places]
-        if self._cased:
-            kept = ((k, stop, self._allowed(ids, tokens[k:stop])) for k, stop, ids in places)
-            places = [place for place in kept if place[2]]
-        return places
-
-    def _phrase_ends(self, coded: str, starts: Iterable[int]) -> list[Occurrence]:
-        """Return the phrases that begin at one of `starts`, counted in characters."""
-        trie: Any = self._processor.keyword_trie_dict
-        phrase_ids, length = self._phrase_ids, len(coded)
-        places: list[Occurrence] = []
-        for start in starts:
-            node = trie.get(coded[start])
-            stop = start + 1
-            while node is not None:
-                if _LEAF in node:
-                    places.append((start, stop, phrase_ids[node[_LEAF]]))
-                if stop == length:
-                    break
-                node = node.get(coded[stop])
-                stop += 1
-        return places
-
-    def _phrase_ends_of_long_codes(self, codes: Sequence[str], coded: str) -> list[Occurrence]:
-        """Return the same, counted in tokens, where some codes are two characters long."""
-        starts = list(accumulate(map(len, codes), initial=0))
-        token_at = {position: token for token, position in enumerate(starts)}
-        places = self._phrase_ends(coded, starts[:-1])
-        return [(token_at[start], token_at[end], ids) for start, end, ids in places]
-
-    def _allowed(self, phrase_ids: tuple[int, ...], tokens: Sequence[str]) -> tuple[int, ...]:
-        """Return the phrases that may match these tokens, some of them only in their own case."""
-        if self._cased.keys().isdisjoint(phrase_ids):
-            return phrase_ids
-        surface = self._with_case(tokens)
-        return tuple(i for i in phrase_ids if i not in self._cased or surface in self._cased[i])
-
-    def _with_case(self, tokens: Sequence[str]) -> tuple[str, ...]:
-        return folded_tokens(tokens, self._exact_options)
-
-    def _make_code(self, folded: str) -> str:
-        code = self._vocabulary.get(folded)
-        if code is None:
-            code = _code(len(self._vocabulary))
-            self._vocabulary[folded] = code
-        return code
-
-    def _learn_code(self, token: str) -> str:
-        folded = fold(token, self._options)
-        code = self._vocabulary.get(folded, _UNKNOWN) if folded else _SKIPPED
-        self._code_of[token] = code
-        return code
+# Sentence, start, end (token indices), phrase id and spelling of each place.
+PLACE_COLUMNS = ("sentence", "start", "end", "phrase", "spelling")
+Rows = npt.NDArray[np.int32]
+Bounds = npt.NDArray[np.int64]  # sentence i is tokens[bounds[i]:bounds[i + 1]]
 
 
 class Matcher:
@@ -156,8 +42,9 @@ class Matcher:
         *,
         tokens_given: bool,
         folding: Collection[str] | None = (),
+        tokens: int = 0,
     ) -> None:
-        """Index the phrases.
+        """Index the phrases; `tokens` says how many tokens will be searched.
 
         `folding` names the types whose adaptive phrases ignore letter case. Those of other types
         match only in their own case or with more capitals: "Japan" matches "JAPAN", never "japan".
@@ -165,74 +52,128 @@ class Matcher:
         """
         self.phrases: list[Phrase] = []  # by phrase id
         self.dictionary_of: list[int] = []  # phrase id -> index into `dictionaries`
+        self._dictionaries = dictionaries
         self._options = [dictionary.match or default for dictionary in dictionaries]
         self._tokens_given = tokens_given
-        self._careful: set[int] = set()  # ids of phrases that match with more capitals only
+        self._folding = folding
         self._spellings: dict[tuple[int, tuple[str, ...]], int] = {}
-        self._indexes: dict[MatchOptions, PhraseIndex] = {}
+        vocabularies: dict[MatchOptions, tuple[Vocabulary, list[Entries]]] = {}
         for number, (dictionary, options) in enumerate(
             zip(dictionaries, self._options, strict=True)
         ):
-            index = self._indexes.setdefault(options, PhraseIndex(options))
-            is_decided = options.is_adaptive and folding is not None
-            for phrase in active_phrases(dictionary):
-                as_written = (phrase.text, phrase.entity_type) in dictionary.as_written
-                for tokens in phrase_tokens(phrase.text, options, tokens_given=tokens_given):
-                    index.add(phrase, len(self.phrases), tokens, as_written=as_written)
-                if is_decided and phrase.entity_type not in (folding or ()):
-                    self._careful.add(len(self.phrases))
-                self.phrases.append(phrase)
-                self.dictionary_of.append(number)
+            active = list(active_phrases(dictionary))
+            vocabulary, entries = vocabularies.setdefault(options, (Vocabulary(options), []))
+            texts = [phrase.text for phrase in active]
+            entries += vocabulary.add(texts, len(self.phrases), tokens_given=tokens_given)
+            self.phrases += active
+            self.dictionary_of += [number] * len(active)
+        self._indexes = [
+            (vocabulary, make_index(join_entries(entries), tokens))
+            for vocabulary, entries in vocabularies.values()
+        ]
 
-    @property
-    def finds_out_of_order(self) -> bool:
-        """Return whether `scan` may report a later start before an earlier one."""
-        return len(self._indexes) > 1
+    def find(self, tokens: Sequence[str], bounds: Bounds) -> Rows:
+        """Return one row per place of a phrase in the sentences; see PLACE_COLUMNS."""
+        rows = [np.zeros((0, 4), np.int32)]
+        for vocabulary, index in self._indexes:
+            # A token of no phrase after each sentence keeps phrases from running past its end.
+            edges = bounds[:-1] + np.arange(len(bounds) - 1)
+            codes = np.full(len(tokens) + len(edges), UNKNOWN, np.int32)
+            codes[np.arange(len(tokens)) + np.repeat(np.arange(len(edges)), np.diff(bounds))] = (
+                vocabulary.codes(tokens)
+            )
+            considered = np.flatnonzero(codes != IGNORED)
+            starts, ends, phrase_ids = index.find(codes[considered])
+            starts, ends = considered[starts], considered[ends - 1] + 1
+            sentence = np.searchsorted(edges, starts, side="right") - 1
+            first = edges[sentence]
+            columns = (sentence, starts - first, ends - first, phrase_ids)
+            rows.append(np.column_stack(columns).astype(np.int32))
+        places = np.concatenate(rows)
+        spelled = self._spelled(places, tokens, bounds)
+        is_match = spelled != _NOT_AT_ALL
+        return np.column_stack([places, spelled])[is_match]
 
     def scan(self, tokens: Sequence[str]) -> list[Occurrence]:
-        """Return every occurrence of a phrase of any dictionary in `tokens`."""
-        places = [place for index in self._indexes.values() for place in index.scan(tokens)]
-        if self._careful and places:
-            allowed = (
-                (k, stop, self._allowed(ids, tuple(tokens[k:stop]))) for k, stop, ids in places
-            )
-            return [place for place in allowed if place[2]]
-        return places
+        """Return every occurrence of a phrase in one sentence, by start and end."""
+        places: dict[tuple[int, int], list[int]] = {}
+        for _, start, end, phrase_id, _ in self.find(tokens, np.array([0, len(tokens)])).tolist():
+            places.setdefault((start, end), []).append(phrase_id)
+        return [(*place, tuple(sorted(ids))) for place, ids in sorted(places.items())]
 
     def is_adaptive(self, phrase_id: int) -> bool:
         """Return whether the text decides on the letter case of a phrase."""
         return self._options[self.dictionary_of[phrase_id]].is_adaptive
 
-    def spelling(self, phrase_id: int, surface: tuple[str, ...]) -> int:
+    def adaptive_phrases(self) -> npt.NDArray[np.bool_]:
+        """Return for each phrase whether the text decides on its letter case."""
+        by_dictionary = np.array([options.is_adaptive for options in self._options], bool)
+        return by_dictionary[np.array(self.dictionary_of, np.intp)]
+
+    # ---- how the text spells a phrase -------------------------------------------------------
+
+    def _spelled(self, places: Rows, tokens: Sequence[str], bounds: Bounds) -> Rows:
+        """Return how the text spells the phrase at each place; see `_spelling`."""
+        spelled = np.full(len(places), EXACT, np.int32)
+        ids, number = np.unique(places[:, 3], return_inverse=True)
+        depends = np.fromiter(map(self._depends_on_case, ids.tolist()), bool, len(ids))
+        rows = np.flatnonzero(depends[number])
+        known = self._spellings
+        sentence, start, end, phrase = places[rows].T
+        first = bounds[sentence]
+        for row, phrase_id, at, to in zip(
+            rows.tolist(),
+            phrase.tolist(),
+            (first + start).tolist(),
+            (first + end).tolist(),
+            strict=True,
+        ):
+            surface = tuple(tokens[at:to])
+            value = known.get((phrase_id, surface))
+            if value is None:
+                value = known[phrase_id, surface] = self._spelling(phrase_id, surface)
+            if value:
+                spelled[row] = value
+        return spelled
+
+    def _depends_on_case(self, phrase_id: int) -> bool:
+        options = self._options[self.dictionary_of[phrase_id]]
+        return options.is_adaptive or self._is_cased(phrase_id)
+
+    def _is_cased(self, phrase_id: int) -> bool:
+        """Return whether a phrase matches only in its own case although others ignore it."""
+        number = self.dictionary_of[phrase_id]
+        options, phrase = self._options[number], self.phrases[phrase_id]
+        return options.ignore_case and (
+            (phrase.text, phrase.entity_type) in self._dictionaries[number].as_written
+            or is_acronym(phrase.text, options.exact_acronym_letters)
+        )
+
+    def _spelling(self, phrase_id: int, surface: tuple[str, ...]) -> int:
         """Return how these tokens, at which the phrase was found, spell it; see `spelling`.
 
         Other than in adaptive dictionaries, any spelling that matches counts as exact.
         """
-        known = self._spellings.get((phrase_id, surface))
-        if known is None:
-            known = self._spellings[phrase_id, surface] = self._spelling(phrase_id, surface)
-        return known
-
-    def _spelling(self, phrase_id: int, surface: tuple[str, ...]) -> int:
         options = self._options[self.dictionary_of[phrase_id]]
+        phrase, with_case = self.phrases[phrase_id], replace(options, ignore_case=False)
+        if self._is_cased(phrase_id):
+            forms = phrase_tokens(phrase.text, options, tokens_given=self._tokens_given)
+            wanted = {folded_tokens(form, with_case) for form in forms}
+            if folded_tokens(surface, with_case) not in wanted:
+                return _NOT_AT_ALL
         if not options.is_adaptive:
             return EXACT
-        text, found = self.phrases[phrase_id].text, " ".join(surface)
-        if text.lower() == found.lower():  # the usual case
-            return spelling(text, found)
-        with_case = replace(options, ignore_case=False)
-        forms = phrase_tokens(text, options, tokens_given=self._tokens_given)
-        found = "".join(folded_tokens(surface, with_case))
-        return min(spelling("".join(folded_tokens(form, with_case)), found) for form in forms)
-
-    def _allowed(self, phrase_ids: tuple[int, ...], surface: tuple[str, ...]) -> tuple[int, ...]:
-        if self._careful.isdisjoint(phrase_ids):
-            return phrase_ids
-        return tuple(
-            i
-            for i in phrase_ids
-            if i not in self._careful or self.spelling(i, surface) != OTHER_CASE
-        )
+        text, written = phrase.text, " ".join(surface)
+        if text.lower() == written.lower():  # the usual case
+            spelled = spelling(text, written)
+        else:
+            forms = phrase_tokens(text, options, tokens_given=self._tokens_given)
+            written = "".join(folded_tokens(surface, with_case))
+            spelled = min(
+                spelling("".join(folded_tokens(form, with_case)), written) for form in forms
+            )
+        is_decided = self._folding is not None and phrase.entity_type not in self._folding
+        return _NOT_AT_ALL if is_decided and spelled == OTHER_CASE else spelled
 
 
 def folded_tokens(tokens: Iterable[str], options: MatchOptions) -> tuple[str, ...]:
@@ -257,12 +198,3 @@ def phrase_tokens(
         return [given]
     ours = tuple(words(phrase))
     return [given] if given == ours else [given, ours]
-
-
-def _code(number: int) -> str:
-    if number < _CODES:
-        return chr(_FIRST_CODE + number)
-    lead, number = divmod(number - _CODES, _CODES)
-    if lead >= _LEADS:
-        raise InputError(f"the dictionaries hold more than {_CODES * _LEADS:,} distinct tokens")
-    return chr(_FIRST_LEAD + lead) + chr(_FIRST_CODE + number)

@@ -13,12 +13,17 @@ import pandas as pd
 
 from engine.dictionaries import Dictionary, active_phrases
 from engine.labels.adaptation import Adaptation, decide_case
-from engine.labels.distant import DistantLabels, join_rows, make_rows, paint
-from engine.labels.resolution import Rules
+from engine.labels.distant import (
+    ALSO_COLUMNS,
+    MATCH_COLUMNS,
+    SHORTER_COLUMNS,
+    DistantLabels,
+    paint,
+)
+from engine.labels.resolution import Choice, Rules
 
 _Flags = npt.NDArray[np.bool_]
 _Numbers = npt.NDArray[np.int32]
-_Tables = tuple[_Numbers, _Numbers, _Numbers]  # rows of matches, also and shorter
 
 
 def labels_after_muting(
@@ -34,7 +39,7 @@ def labels_after_muting(
     is_gone = _muted_phrases(labels, before, after)
     rules = _rules(after)
     number = np.cumsum(~is_gone, dtype=np.int32) - 1  # old phrase id -> new one
-    old = labels.matches.to_numpy(), labels.also.to_numpy(), labels.shorter.to_numpy()
+    old = Choice(*(table.to_numpy() for table in (labels.matches, labels.also, labels.shorter)))
     rows = _occurrences(*old)
     is_touched = np.zeros(len(labels.bounds) - 1, bool)
     is_touched[rows[is_gone[rows[:, 3]], 0]] = True
@@ -47,12 +52,15 @@ def labels_after_muting(
             return None
     left = rows[is_touched[rows[:, 0]] & ~is_gone[rows[:, 3]]]
     left[:, 3] = number[left[:, 3]]
-    new = join_rows([make_rows(rules.settle_rows(left))])
+    new = rules.choose(left)
     # If a type has no phrase left, no untouched sentence has a match of it.
     types = np.array([0, *(_place(name, rules.types) for name in labels.types)], np.int32)
     tables = _merged(old, is_touched, number, types, new)
     matches, also, shorter = (
-        pd.DataFrame(table, columns=like.columns) for table, like in zip(tables, new, strict=True)
+        pd.DataFrame(table, columns=list(columns))
+        for table, columns in zip(
+            tables, (MATCH_COLUMNS, ALSO_COLUMNS, SHORTER_COLUMNS), strict=True
+        )
     )
     return replace(
         labels,
@@ -150,16 +158,16 @@ def _occurrences(matches: _Numbers, also: _Numbers, shorter: _Numbers) -> _Numbe
 
 
 def _merged(
-    old: _Tables,
+    old: Choice,
     is_touched: _Flags,
     number: _Numbers,
     types: _Numbers,
-    new: Sequence[pd.DataFrame],
-) -> _Tables:
+    new: Choice,
+) -> Choice:
     """Return the renumbered rows of untouched sentences and the new rows, in text order."""
     matches, also, shorter = old
     stay = np.flatnonzero(~is_touched[matches[:, 0]])
-    kept, settled = matches[stay], new[0].to_numpy()
+    kept, settled = matches[stay], new.matches
     order = np.argsort(np.concatenate([kept[:, 0], settled[:, 0]]), kind="stable")
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
@@ -175,14 +183,13 @@ def _merged(
     settled = np.column_stack([settled[:, :6], new_place[settled[:, 6]]])
     further = also[old_place[also[:, 0]] >= 0]
     further = np.column_stack([old_place[further[:, 0]], number[further[:, 1]]])
-    new_also = new[1].to_numpy()
-    new_also = np.column_stack([new_place[new_also[:, 0]], new_also[:, 1]])
+    new_also = np.column_stack([new_place[new.also[:, 0]], new.also[:, 1]])
     short = shorter[~is_touched[shorter[:, 0]]]
     short[:, 3] = number[short[:, 3]]
-    return (
+    return Choice(
         np.concatenate([kept, settled])[order],
         _in_order(further, new_also),
-        _in_order(short, new[2].to_numpy()),
+        _in_order(short, new.shorter),
     )
 
 

@@ -1,4 +1,4 @@
-"""Decide which of the phrases that occur in a sentence count as labels, and why others do not.
+"""Decide which of the phrases that occur in a text count as labels, and why others do not.
 
 The result does not depend on the order of dictionaries and phrases:
 
@@ -8,17 +8,19 @@ The result does not depend on the order of dictionaries and phrases:
    the dictionary with the higher priority; then the one that begins earlier; then the type whose
    name comes first in the alphabet.
 3. A match that loses is recorded with the reason and its winner. Nothing takes its place.
+
+Rules 1 and 2 go from match to match within a sentence. The loops here take one such step in all
+sentences at once, so that numpy does the work.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from engine.dictionaries import Dictionary, Phrase
-from engine.labels.matching import Matcher, Occurrence
 
 KEPT, SAME_TYPE, LONGER, PRIORITY, EARLIER, TYPE_NAME = range(6)
 OUTCOMES = (
@@ -30,39 +32,21 @@ OUTCOMES = (
     "the other type comes first by name",
 )
 
-
-@dataclass(slots=True)
-class Match:
-    """A phrase in a sentence, and whether it counts."""
-
-    start: int  # token indices, half-open
-    end: int
-    type_number: int  # 1-based, types sorted by name
-    priority: int
-    phrase_ids: tuple[int, ...]  # the phrase it is credited to, then others with the same tokens
-    outcome: int = KEPT
-    winner: int = -1  # position of the match it lost to
-    # (end, phrase id) of the same type that also begin here and end earlier: not matches themselves
-    shorter: tuple[tuple[int, int], ...] = ()
+_Rows = npt.NDArray[np.int32]
+_Numbers = npt.NDArray[np.int64]
+_Flags = npt.NDArray[np.bool_]
 
 
-class Resolver:
-    """Finds phrases in sentences and decides which of them count as labels."""
+class Choice(NamedTuple):
+    """Which phrases count, as rows in text order; see `DistantLabels` for the columns."""
 
-    def __init__(self, matcher: Matcher, dictionaries: Sequence[Dictionary]) -> None:
-        self.matcher = matcher
-        self.rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
-
-    def matches(self, tokens: Sequence[str]) -> list[Match]:
-        """Return the matches of one sentence, kept and lost, by start and type."""
-        places = self.matcher.scan(tokens)
-        if self.matcher.finds_out_of_order:
-            places.sort()
-        return self.rules.settle(places)
+    matches: _Rows  # sentence, start, end, type, phrase, outcome, winner
+    also: _Rows  # match, phrase
+    shorter: _Rows  # sentence, start, end, phrase
 
 
 class Rules:
-    """Decides between phrases that occur in a sentence, by their types and priorities."""
+    """Decides between phrases that occur in a text, by their types and priorities."""
 
     def __init__(
         self,
@@ -72,37 +56,27 @@ class Rules:
     ) -> None:
         self.types = tuple(sorted({phrase.entity_type for phrase in phrases}))
         number = {name: i for i, name in enumerate(self.types, start=1)}
-        self._phrases, self._dictionary_of = phrases, dictionary_of
+        count = len(phrases)
+        self._phrases = phrases
         self._names = [dictionary.name for dictionary in dictionaries]
-        self._type_of = [number[phrase.entity_type] for phrase in phrases]
-        priorities = [dictionary.priority for dictionary in dictionaries]
-        self._priority_of = [priorities[i] for i in dictionary_of]
+        self._dictionary_of = np.array(dictionary_of, np.int32).reshape(count)
+        self._type_of = np.fromiter((number[p.entity_type] for p in phrases), np.int32, count)
+        priorities = np.array([dictionary.priority for dictionary in dictionaries], np.int64)
+        self._priority_of = priorities[self._dictionary_of]
 
-    def settle(self, places: list[Occurrence]) -> list[Match]:
-        """Return the matches of one sentence, given all phrases that occur in it by start."""
-        if not places:
-            return []
-        matches = self._longest_by_type(places)
-        if len(matches) > 1:
-            _settle_within_types(matches)
-            _settle_between_types(matches)
-        return matches
-
-    def settle_rows(self, rows: npt.NDArray[np.int32]) -> Iterator[tuple[int, list[Match]]]:
-        """Yield the matches by sentence; rows are sentence, start, end and phrase of a place."""
-        places: list[Occurrence] = []
-        sentence = -1
-        for number, start, end, phrase_id in rows[np.lexsort(rows.T[::-1])].tolist():
-            if number != sentence:
-                if places:
-                    yield sentence, self.settle(places)
-                sentence, places = number, []
-            if places and places[-1][:2] == (start, end):
-                places[-1] = (start, end, (*places[-1][2], phrase_id))
-            else:
-                places.append((start, end, (phrase_id,)))
-        if places:
-            yield sentence, self.settle(places)
+    def choose(self, places: _Rows) -> Choice:
+        """Return the matches, given sentence, start, end and phrase of every place of a phrase."""
+        if not len(places):
+            return Choice(*(np.zeros((0, width), np.int32) for width in (7, 2, 4)))
+        places, types = self._in_order(places)
+        is_match, is_longest, match_of = _longest_by_type(places, types)
+        first, further = self._credited(places, is_longest, match_of)
+        matches = np.zeros((int(is_match.sum()), 7), np.int32)
+        matches[:, :3], matches[:, 3] = places[is_match, :3], types[is_match]
+        matches[:, 4], matches[:, 6] = first, -1
+        _settle_within_types(matches)
+        _settle_between_types(matches, self._priority_of[first])
+        return Choice(matches, further, places[~is_longest])
 
     def phrase_table(self) -> pd.DataFrame:
         """Return every phrase by its id: text, entity type, canonical id, dictionary."""
@@ -113,107 +87,118 @@ class Rules:
         return pd.DataFrame(
             {
                 "phrase": np.fromiter((p.text for p in phrases), object, count),
-                "entity_type": types[np.array(self._type_of, dtype=np.intp)],
+                "entity_type": types[self._type_of],
                 "canonical_id": np.fromiter((p.canonical_id for p in phrases), object, count),
-                "dictionary": names[np.array(self._dictionary_of, dtype=np.intp)],
+                "dictionary": names[self._dictionary_of],
             },
             dtype=object,
         )
 
-    def _longest_by_type(self, places: list[Occurrence]) -> list[Match]:
-        """Return the longest phrase per type and token; equal ones are one match."""
-        matches: list[Match] = []
-        type_of, priority_of = self._type_of, self._priority_of
-        i, count = 0, len(places)
-        while i < count:
-            start, end, ids = places[i]
-            i += 1
-            if len(ids) == 1 and (i == count or places[i][0] != start):  # the usual case
-                matches.append(Match(start, end, type_of[ids[0]], priority_of[ids[0]], ids))
-                continue
-            first = i - 1
-            while i < count and places[i][0] == start:
-                i += 1
-            matches += self._longest_at(start, places[first:i])
-        return matches
+    def _in_order(self, places: _Rows) -> tuple[_Rows, _Rows]:
+        """Return the places by sentence, start, type, end and phrase, each once, and types."""
+        types = self._type_of[places[:, 3]]
+        sentence, start, end, phrase = places.T.astype(np.int64)
+        place = (sentence * (int(start.max()) + 1) + start) * (len(self.types) + 1) + types
+        inner = end * len(self._phrases) + phrase
+        order = np.lexsort((inner, place))
+        place, inner = place[order], inner[order]
+        is_new = np.ones(len(order), bool)
+        is_new[1:] = (place[1:] != place[:-1]) | (inner[1:] != inner[:-1])
+        order = order[is_new]
+        return places[order], types[order]
 
-    def _longest_at(self, start: int, places: list[Occurrence]) -> list[Match]:
-        longest: dict[int, tuple[int, list[int]]] = {}  # by type
-        shorter: dict[int, list[tuple[int, int]]] = {}
-        for _, end, phrase_ids in places:  # the shortest first
-            for phrase_id in phrase_ids:
-                type_number = self._type_of[phrase_id]
-                known, ids = longest.get(type_number, (0, []))
-                if end > known:
-                    shorter.setdefault(type_number, []).extend((known, id) for id in ids)
-                    longest[type_number] = (end, [phrase_id])
-                elif phrase_id not in ids:
-                    ids.append(phrase_id)
-        return [
-            self._match(start, end, type_number, ids, shorter[type_number])
-            for type_number, (end, ids) in sorted(longest.items())
-        ]
+    def _credited(
+        self, places: _Rows, is_longest: _Flags, match_of: _Numbers
+    ) -> tuple[_Rows, _Rows]:
+        """Return the phrase that each match is credited to, and (match, phrase) for further ones.
 
-    def _match(
-        self, start: int, end: int, type_number: int, ids: list[int], shorter: list[tuple[int, int]]
-    ) -> Match:
-        if len(ids) > 1:
-            ids.sort(key=self._credit_order)
-        priority = self._priority_of[ids[0]]
-        return Match(start, end, type_number, priority, tuple(ids), shorter=tuple(shorter))
+        The dictionary with the higher priority goes first, then names and texts decide.
+        """
+        match, phrase = match_of[is_longest], places[is_longest, 3]
+        is_shared = np.bincount(match)[match] > 1
+        if is_shared.any():
+            rank = np.zeros(len(phrase), np.int64)
+            ids, number = np.unique(phrase[is_shared], return_inverse=True)
+            keys = [self._credit_order(i) for i in ids.tolist()]
+            place = {key: i for i, key in enumerate(sorted(set(keys)))}
+            rank[is_shared] = np.array([place[key] for key in keys])[number]
+            order = np.lexsort((rank, match))  # stable: phrases with the same rank stay by id
+            phrase = phrase[order]
+        is_first = np.ones(len(match), bool)
+        is_first[1:] = match[1:] != match[:-1]
+        further = np.column_stack([match[~is_first], phrase[~is_first]]).astype(np.int32)
+        return phrase[is_first], further
 
     def _credit_order(self, phrase_id: int) -> tuple[int, str, str]:
-        dictionary = self._dictionary_of[phrase_id]
-        text = self._phrases[phrase_id].text
-        return (-self._priority_of[phrase_id], self._names[dictionary], text)
+        name = self._names[self._dictionary_of[phrase_id]]
+        return -int(self._priority_of[phrase_id]), name, self._phrases[phrase_id].text
 
 
-def _settle_within_types(matches: list[Match]) -> None:
-    last: dict[int, int] = {}  # type -> position of the match taken last
-    for position, match in enumerate(matches):
-        taken = last.get(match.type_number)
-        if taken is not None and match.start < matches[taken].end:
-            match.outcome, match.winner = SAME_TYPE, taken
-        else:
-            last[match.type_number] = position
+def _longest_by_type(places: _Rows, types: _Rows) -> tuple[_Flags, _Flags, _Numbers]:
+    """Return which place stands for a match, which are as long as it, and the match of each.
 
-
-def _settle_between_types(matches: list[Match]) -> None:
-    """Choose winners in each stretch of the sentence where taken matches overlap."""
-    stretch: list[int] = []
-    reach = 0
-    for position, match in enumerate(matches):
-        if match.outcome != KEPT:
-            continue
-        if match.start >= reach:
-            if len(stretch) > 1:
-                _settle_stretch(matches, stretch)
-            stretch = []
-        stretch.append(position)
-        reach = max(reach, match.end)
-    if len(stretch) > 1:
-        _settle_stretch(matches, stretch)
-
-
-def _settle_stretch(matches: list[Match], stretch: list[int]) -> None:
-    kept: list[int] = []
-    for _, position in sorted((_rank(matches[position]), position) for position in stretch):
-        match = matches[position]
-        for other in kept:
-            winner = matches[other]
-            if match.start < winner.end and winner.start < match.end:
-                match.outcome, match.winner = _reason(winner, match), other
-                break
-        else:
-            kept.append(position)
-
-
-def _rank(match: Match) -> tuple[int, int, int, int]:
-    return (match.start - match.end, -match.priority, match.start, match.type_number)
-
-
-def _reason(winner: Match, loser: Match) -> int:
-    first_difference = next(
-        i for i, (a, b) in enumerate(zip(_rank(winner), _rank(loser), strict=True)) if a != b
+    A match is all places of the longest phrases of a type that begin at a token.
+    """
+    is_last = np.ones(len(places), bool)  # of its sentence, start and type: the longest
+    is_last[:-1] = (
+        (places[1:, 0] != places[:-1, 0])
+        | (places[1:, 1] != places[:-1, 1])
+        | (types[1:] != types[:-1])
     )
-    return (LONGER, PRIORITY, EARLIER, TYPE_NAME)[first_difference]
+    match_of = np.cumsum(is_last) - is_last
+    is_longest = places[:, 2] == places[is_last, 2][match_of]
+    return is_last, is_longest, match_of
+
+
+def _settle_within_types(matches: _Rows) -> None:
+    """Mark the matches that begin inside an earlier one of their type that was taken."""
+    sentence, start, end, type_number = matches[:, :4].T.astype(np.int64)
+    order = np.lexsort((start, type_number, sentence))
+    group = sentence[order] * (int(type_number.max()) + 1) + type_number[order]
+    width = int(end.max()) + 1
+    starts, ends = group * width + start[order], group * width + end[order]
+    following = np.searchsorted(starts, ends)  # the match that may be taken next
+    count = len(order)
+    # The first of several overlapping matches is taken; the next ones are found step by step.
+    is_taken = np.ones(count, bool)
+    is_taken[1:] = starts[1:] >= np.maximum.accumulate(ends)[:-1]
+    cluster = np.append(np.cumsum(is_taken), 0)  # 0 is after the last match
+    at = np.flatnonzero(is_taken)
+    while len(at := at[cluster[following[at]] == cluster[at]]):
+        at = following[at]
+        is_taken[at] = True
+    winner = np.maximum.accumulate(np.where(is_taken, np.arange(count), 0))
+    lost = order[~is_taken]
+    matches[lost, 5], matches[lost, 6] = SAME_TYPE, order[winner[~is_taken]]
+
+
+def _settle_between_types(matches: _Rows, priority: _Numbers) -> None:
+    """Choose winners in each stretch of a sentence where taken matches overlap."""
+    taken = np.flatnonzero(matches[:, 5] == KEPT)
+    sentence, start, end, type_number = matches[taken, :4].T.astype(np.int64)
+    width = int(end.max()) + 1
+    reach = np.maximum.accumulate(sentence * width + end)
+    is_new = np.ones(len(taken), bool)
+    is_new[1:] = sentence[1:] * width + start[1:] >= reach[:-1]
+    stretch = np.cumsum(is_new)
+    is_contested = np.bincount(stretch)[stretch] > 1
+    if not is_contested.any():
+        return
+    taken, stretch = taken[is_contested], stretch[is_contested]
+    # The best first: longer, higher priority, earlier, first type by name.
+    rank = np.column_stack([start - end, np.zeros_like(start), start, type_number])[is_contested]
+    rank[:, 1] = -priority[taken]
+    order = np.lexsort((*rank.T[::-1], stretch))
+    taken, stretch, rank = taken[order], stretch[order], rank[order]
+    start, end = matches[taken, 1], matches[taken, 2]
+    left = np.arange(len(taken))
+    while len(left):
+        is_best = np.ones(len(left), bool)
+        is_best[1:] = stretch[left[1:]] != stretch[left[:-1]]
+        best = left[is_best][np.cumsum(is_best) - 1]
+        is_lost = (start[left] < end[best]) & (start[best] < end[left]) & ~is_best
+        lost, winner = left[is_lost], best[is_lost]
+        reason = np.argmax(rank[lost] != rank[winner], axis=1)
+        matches[taken[lost], 5] = LONGER + reason
+        matches[taken[lost], 6] = taken[winner]
+        left = left[~is_lost & ~is_best]

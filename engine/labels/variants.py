@@ -3,10 +3,11 @@
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import cache
 
 import pandas as pd
 
-from engine.labels.distant import DistantLabels, credits
+from engine.labels.distant import DistantLabels
 from engine.text import Sentence
 
 LETTER_CASE, ABBREVIATION = "letter case", "abbreviation"
@@ -25,29 +26,32 @@ def added_labels(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.Dat
             (a.document, "".join(a.short.split()), a.entity_type)
             for a in labels.adaptation.abbreviations
         }
-        credited = credits(labels).groupby("match")["phrase"].agg(list)
         phrases = labels.phrases["phrase"].to_numpy()
-        compact = {text: _compact(text) for text in set(phrases)}
-        kept = labels.kept.loc[credited.index]
-        for i, start, end, number, ids in zip(
-            *(kept[name].tolist() for name in ("sentence", "start", "end", "type")),
-            credited,
+        further: defaultdict[int, list[int]] = defaultdict(list)
+        for match, phrase_id in zip(labels.also["match"], labels.also["phrase"], strict=True):
+            further[match].append(phrase_id)
+        kept = labels.kept
+        compact = cache(_compact)
+        for match, i, start, end, number, phrase_id in zip(
+            kept.index.tolist(),
+            *(kept[name].tolist() for name in ("sentence", "start", "end", "type", "phrase")),
             strict=True,
         ):
             sentence, entity_type = sentences[i], labels.types[number - 1]
             tokens = sentence.tokens[start:end]
-            surface = _compact("".join(tokens))
-            forms = {compact[phrases[id]] for id in ids}
+            joined = "".join(tokens)
+            surface = compact(joined)
+            forms = {compact(phrases[id]) for id in (phrase_id, *further.get(match, ()))}
             if surface in forms:
                 continue
             if surface.casefold() in {form.casefold() for form in forms}:
                 reason = LETTER_CASE
-            elif (sentence.document_id, "".join(tokens), entity_type) in short_forms:
+            elif (sentence.document_id, joined, entity_type) in short_forms:
                 reason = ABBREVIATION
             else:
                 continue  # a dictionary with looser options of its own
             text = " ".join(sentence.surface(start, end).split())
-            key = (text, entity_type, phrases[ids[0]], reason)
+            key = (text, entity_type, phrases[phrase_id], reason)
             rows[key] += 1
             documents[key].add(sentence.document_id)
     table = [(*key, count, len(documents[key])) for key, count in rows.items()]

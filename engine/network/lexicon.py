@@ -1,7 +1,7 @@
 """Turn dictionary phrases into bits per token: the types and lengths of phrases it is part of."""
 
-from array import array
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,12 @@ def lexicon_bits(
     decided about letter case (see `Matcher`): it holds for every text.
     """
     _check(types, window)
-    matcher = Matcher(dictionaries, options, tokens_given=tokens_given, folding=folding)
+    count = sum(map(len, sentences))
+    matcher = Matcher(
+        dictionaries, options, tokens_given=tokens_given, folding=folding, tokens=count
+    )
     starts, lengths, numbers = _phrase_ranges(sentences, matcher, types, window)
-    bits = np.zeros((sum(map(len, sentences)), len(types) * window), dtype=np.bool_)
+    bits = np.zeros((count, len(types) * window), dtype=np.bool_)
     columns = numbers * window + lengths - 1
     for j in range(window):
         is_longer = lengths > j
@@ -63,14 +66,12 @@ def _phrase_ranges(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return start (over all tokens), length and index into `types` of every matched phrase."""
     number_of = {entity_type: i for i, entity_type in enumerate(types)}
-    type_of = [number_of.get(phrase.entity_type, -1) for phrase in matcher.phrases]
-    ranges = array("q")
-    offset = 0
-    for tokens in sentences:
-        for start, end, phrase_ids in matcher.scan(tokens):
-            if end - start <= window:
-                for number in {type_of[phrase_id] for phrase_id in phrase_ids} - {-1}:
-                    ranges.extend((offset + start, end - start, number))
-        offset += len(tokens)
-    table = np.array(ranges, dtype=np.int64).reshape(-1, 3)
-    return table[:, 0], table[:, 1], table[:, 2]
+    type_of = np.array(
+        [number_of.get(phrase.entity_type, -1) for phrase in matcher.phrases], np.int64
+    )
+    bounds = np.cumsum([0, *map(len, sentences)])
+    places = matcher.find(list(chain.from_iterable(sentences)), bounds)
+    sentence, start, end, phrase_id, _ = places.T.astype(np.int64)
+    length, number = end - start, type_of[phrase_id]
+    is_used = (length <= window) & (number >= 0)
+    return (bounds[sentence] + start)[is_used], length[is_used], number[is_used]

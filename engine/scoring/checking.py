@@ -62,7 +62,7 @@ def kept_matches(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.Dat
     ):
         sentence = sentences[i]
         start, end = sentence.offsets(Span(first, last, "match"))
-        surface = sentence.text[start - sentence.start : end - sentence.start]
+        surface = sentence.document.text[start:end]
         rows.append((sentence.document_id, start, end, surface, labels.types[type_number - 1], i))
     columns = ["document", "start", "end", "text", "entity_type", "sentence"]
     table = pd.DataFrame(rows, columns=columns)

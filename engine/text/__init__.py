@@ -39,6 +39,7 @@ from engine.text.tokenization import (
     split_sentences,
     tokenize,
     words,
+    words_of_all,
 )
 
 __all__ = [
@@ -71,4 +72,5 @@ __all__ = [
     "tags_from_spans",
     "tokenize",
     "words",
+    "words_of_all",
 ]

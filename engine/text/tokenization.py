@@ -1,5 +1,6 @@
 """Split raw text into sentences and tokens, with offsets into the text as uploaded."""
 
+import re
 import sys
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +22,10 @@ _TOKEN = regex.compile(
     rf"[{_UNSPACED}]\p{{M}}*|[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}--[{_UNSPACED}]]+|[^\s\x1c-\x1f]",
     regex.V1,
 )
+# The same for several texts at once, with a line feed between them.
+_TOKEN_OR_END = regex.compile(rf"{_TOKEN.pattern}|\n", regex.V1)
+# The same where all is ASCII: Python's own module takes half the time.
+_ASCII_TOKEN_OR_END = re.compile(r"[0-9A-Za-z]+|\S|\n")
 # The splitter fails at multi-byte spaces and control characters next to a full stop, so it gets a
 # copy of the same length with plain spaces instead.
 _UNSAFE_FOR_SPLITTER = regex.compile(r"[^\S\n\r ]|(?![\n\r])\p{C}")
@@ -46,6 +51,18 @@ def tokenize(text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
 def words(text: str) -> list[str]:
     """Return only the tokens of `text`, in a third less time than `tokenize`."""
     tokens: list[str] = _TOKEN.findall(text)
+    return tokens
+
+
+def words_of_all(texts: Iterable[str]) -> list[str]:
+    """Return the tokens of all texts, with a line feed after each text; faster than `words`.
+
+    >>> words_of_all(["beta-blocker", "rash"])
+    ['beta', '-', 'blocker', '\\n', 'rash', '\\n']
+    """
+    joined = "".join([text.replace("\n", " ") + "\n" for text in texts])
+    pattern = _ASCII_TOKEN_OR_END if joined.isascii() else _TOKEN_OR_END
+    tokens: list[str] = pattern.findall(joined)
     return tokens
 
 

@@ -1,9 +1,12 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.dictionaries.model import Dictionary, Phrase
-from engine.labels.matching import _CODES, Matcher, PhraseIndex, _code, phrase_tokens
+from engine.labels.matching import Matcher, phrase_tokens
+from engine.labels.phrase_index import ArrayIndex, FlashtextIndex, _characters, make_index
+from engine.labels.vocabulary import UNKNOWN, Vocabulary, join_entries
 from engine.settings import MATCH_PRESETS
 from engine.text.tokenization import tokenize
 from tests.support.brute_force import all_matches
@@ -152,27 +155,59 @@ def test_acronyms_match_given_tokens_in_either_split():
     assert [m[:2] for m in matcher.scan(tokens)] == [(0, 1), (1, 5)]
 
 
-def test_codes_are_distinct_and_never_hold_a_separator():
-    numbers = [0, 1, _CODES - 1, _CODES, _CODES + 1, 2 * _CODES - 1, 2 * _CODES, 5 * _CODES]
-    codes = [_code(number) for number in numbers]
-    assert len(set(codes)) == len(codes)
-    assert not any(c.isspace() or "\ud800" <= c <= "\udfff" for code in codes for c in code)
+def entries_of(*texts):
+    vocabulary = Vocabulary(MATCH_PRESETS["strict"])
+    return vocabulary, join_entries(vocabulary.add(texts, 0, tokens_given=True))
 
 
-def test_scan_is_right_when_codes_need_two_characters(monkeypatch):
-    monkeypatch.setattr("engine.labels.matching._CODES", 2)
-    index = PhraseIndex(MATCH_PRESETS["strict"])
-    for i, text in enumerate(["a b", "c d e", "f", "g a"]):
-        index.add(Phrase(text, "T"), i, text.split())
-    tokens = ["x", "a", "b", "g", "a", "b", "c", "d", "e", "f", "y", "g"]
-    assert [m[:2] for m in index.scan(tokens)] == [(1, 3), (3, 5), (4, 6), (6, 9), (9, 10)]
+def test_small_dictionaries_and_texts_are_served_by_flashtext(monkeypatch):
+    _, entries = entries_of("a b", "c")
+    assert isinstance(make_index(entries, tokens=1_000), FlashtextIndex)
+    assert isinstance(make_index(entries, tokens=10_000_000), ArrayIndex)
+    monkeypatch.setattr("engine.labels.phrase_index._MOST_PHRASE_TOKENS", 2)
+    assert isinstance(make_index(entries, tokens=1_000), ArrayIndex)
 
 
-@given(TOKENS, PHRASES, st.sampled_from(sorted(MATCH_PRESETS)), st.sampled_from(((), ("T",))))
-def test_scan_equals_brute_force(tokens, phrases, preset, folding):
+@pytest.mark.parametrize("make", [FlashtextIndex, ArrayIndex])
+def test_an_index_finds_phrases_between_tokens_of_no_phrase(make):
+    vocabulary, entries = entries_of("a b", "b", "a b", "b c a")
+    codes = vocabulary.codes(["x", "a", "b", "c", "a"])
+    assert codes[0] == UNKNOWN
+    rows = zip(*(column.tolist() for column in make(entries).find(codes)), strict=True)
+    assert sorted(rows) == [(1, 3, 0), (1, 3, 2), (2, 3, 1), (2, 5, 3)]
+
+
+@pytest.mark.parametrize("make", [FlashtextIndex, ArrayIndex])
+def test_an_index_without_phrases_finds_nothing(make):
+    _, entries = entries_of()
+    for codes in ([], [UNKNOWN, UNKNOWN]):
+        assert not len(make(entries).find(np.array(codes, np.int32)).starts)
+
+
+def test_every_code_is_a_character_of_its_own():
+    codes = np.array([UNKNOWN, 0, 1, 0xD6FF, 0xD700, 0xD701, 0x10_0000], np.int32)
+    characters = _characters(codes)
+    assert len(set(characters)) == len(codes)
+    assert not any("\ud800" <= c <= "\udfff" or c.isspace() for c in characters)
+
+
+# How many tokens are searched: few are served by flashtext, many by arrays.
+SEARCHED = st.sampled_from((0, 10_000_000))
+
+
+@given(
+    TOKENS,
+    PHRASES,
+    st.sampled_from(sorted(MATCH_PRESETS)),
+    st.sampled_from(((), ("T",))),
+    SEARCHED,
+)
+def test_scan_equals_brute_force(tokens, phrases, preset, folding, searched):
     options = MATCH_PRESETS[preset]
     texts = [" ".join(phrase) for phrase in phrases]
-    matcher = Matcher([dictionary(*texts)], options, tokens_given=True, folding=folding)
+    matcher = Matcher(
+        [dictionary(*texts)], options, tokens_given=True, folding=folding, tokens=searched
+    )
     expected = all_matches(
         tokens,
         [(t, ts, "T") for t in texts for ts in phrase_tokens(t, options, tokens_given=True)],
@@ -182,10 +217,14 @@ def test_scan_equals_brute_force(tokens, phrases, preset, folding):
     assert {(start, end, "T") for start, end, _ in matcher.scan(tokens)} == expected
 
 
-@given(st.text(max_size=60), st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5))
-def test_scan_of_any_text_equals_brute_force(text, phrases):
+@given(
+    st.text(max_size=60),
+    st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5),
+    SEARCHED,
+)
+def test_scan_of_any_text_equals_brute_force(text, phrases, searched):
     options = MATCH_PRESETS["balanced"]
     tokens, _ = tokenize(text)
-    matcher = Matcher([dictionary(*phrases)], options, tokens_given=False)
+    matcher = Matcher([dictionary(*phrases)], options, tokens_given=False, tokens=searched)
     expected = all_matches(tokens, [(p, tokenize(p)[0], "T") for p in phrases], options)
     assert {(start, end, "T") for start, end, _ in matcher.scan(tokens)} == expected
