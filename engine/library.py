@@ -60,12 +60,24 @@ def read_corpus(
 def read_dictionaries(
     files: Files, entity_type: str | None = None, limits: Limits | None = LIMITS
 ) -> list[Dictionary]:
-    """Return the dictionaries of one or more files.
+    """Return the dictionaries of one or more files; a folder stands for all that are in it.
 
     `entity_type` is the type of phrases whose file names none. Files beyond the limits are refused;
     `limits=None` reads whatever the memory holds.
     """
-    return _dictionaries.read_dictionaries(_sources(files, limits), ReadOptions(), entity_type)
+    given: list[Path | SourceFile] = []
+    notes: tuple[str, ...] = ()
+    for file in _given(files):
+        if isinstance(file, SourceFile):
+            given.append(file)
+            continue
+        paths, more = _dictionaries.dictionary_paths([file], limits or NO_LIMITS)
+        given += paths
+        notes += more
+    first, *others = _dictionaries.read_dictionaries(
+        _sources(given, limits), ReadOptions(), entity_type
+    ) or [None]
+    return [replace(first, notes=(*first.notes, *notes)), *others] if first else []
 
 
 def label(
@@ -210,11 +222,14 @@ def _settings(preset: str, encoder: str, changes: Mapping[str, Any]) -> Settings
 
 
 def _sources(files: Files, limits: Limits | None) -> list[SourceFile]:
-    given = [files] if isinstance(files, str | Path | SourceFile) else list(files)
     allowed = limits or NO_LIMITS
     return [
         replace(file, limits=allowed)
         if isinstance(file, SourceFile)
         else read_source(file, allowed)
-        for file in given
+        for file in _given(files)
     ]
+
+
+def _given(files: Files) -> list[str | Path | SourceFile]:
+    return [files] if isinstance(files, str | Path | SourceFile) else list(files)

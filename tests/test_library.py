@@ -54,3 +54,15 @@ def test_next_steps_of_a_project(tmp_path, monkeypatch):
     by_project, by_id = glossa.next_steps(project), glossa.next_steps(project.id)
     assert by_project == by_id
     assert [step.title for step in by_id if step.state == "next"] == ["Add text"]
+
+
+def test_a_folder_stands_for_the_dictionaries_in_it(tmp_path):
+    (tmp_path / "Disease.txt").write_text("gout")
+    (tmp_path / "Drug.csv").write_text("term,label\nzinc,Drug\n")
+    (tmp_path / "LICENSE").write_text("x")
+    first, second = glossa.read_dictionaries(str(tmp_path))
+    assert (first.name, second.name) == ("Disease.txt", "Drug.csv")
+    assert first.notes == (f'"LICENSE" in {tmp_path} left out: no dictionary',)
+    given = [SourceFile("Sign.txt", b"rash"), tmp_path]
+    names = [dictionary.name for dictionary in glossa.read_dictionaries(given)]
+    assert names == ["Sign.txt", "Disease.txt", "Drug.csv"]

@@ -43,7 +43,8 @@ def add_labeling(parser: argparse.ArgumentParser, *, has_gold: bool = True) -> N
         nargs="+",
         default=[],
         metavar="DICT",
-        help="dictionaries: Type.txt, csv/tsv with term and label, patterns.jsonl, json, or a zip",
+        help="dictionaries: Type.txt, csv/tsv with term and label, patterns.jsonl, json, a zip, or a "
+        "folder of these",
     )
     parser.add_argument(
         "--project",

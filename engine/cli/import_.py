@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from engine.cli.inputs import named_project
 from engine.cli.terminal import limits_of, note_all, read_options, say
+from engine.dictionaries import dictionary_paths
 from engine.files import GivenFile, open_source
 from engine.projects import (
     IMPORT_LIMITS,
@@ -22,10 +23,13 @@ def import_command(options: argparse.Namespace) -> None:
         project = import_project_zip(options.zip)
         say(f'Project {project.id} ("{project.name}") was made from {options.zip}.')
         return
+    limits = limits_of(options, IMPORT_LIMITS)
+    paths, notes = dictionary_paths(options.dictionary, limits)
     texts, dictionaries, gold = (
-        [open_source(path, limits_of(options, IMPORT_LIMITS)) for path in paths]
-        for paths in (options.text, options.dictionary, options.gold)
+        [open_source(path, limits) for path in given]
+        for given in (options.text, paths, options.gold)
     )
+    note_all(notes)
     if not (texts or dictionaries or gold) and not options.create:
         raise InputError("nothing to import: give --text, --dictionary or --gold")
     project = create_project(options.create) if options.create else named_project(options.project)

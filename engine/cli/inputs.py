@@ -7,6 +7,7 @@ from engine.cli.terminal import limits_of, note_all, read_files, read_options
 from engine.dictionaries import (
     Dictionary,
     PhraseRow,
+    dictionary_paths,
     find_phrases,
     mute_phrases,
     mute_short_forms,
@@ -77,7 +78,9 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
                 f"project {project.id} has no dictionaries yet; add some with: glossa import"
             )
         return dictionaries
-    files = [read_source(path, limits_of(options)) for path in options.dictionary]
+    paths, notes = dictionary_paths(options.dictionary, limits_of(options))
+    note_all(notes)
+    files = [read_source(path, limits_of(options)) for path in paths]
     dictionaries = read_dictionaries(files, read_options(options), options.type)
     muted = find_phrases(dictionaries, ((phrase, None) for phrase in options.mute))
     known = {row.text.casefold() for row in muted}

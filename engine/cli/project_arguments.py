@@ -60,7 +60,11 @@ def add_import(parsers: "Subparsers") -> None:
     which.add_argument("--zip", metavar="FILE", help="make a project from a zip of one")
     parser.add_argument("--text", nargs="+", default=[], metavar="FILE", help="text files to add")
     parser.add_argument(
-        "--dictionary", nargs="+", default=[], metavar="FILE", help="dictionaries to add"
+        "--dictionary",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="dictionaries to add, or folders of them",
     )
     parser.add_argument(
         "--gold",

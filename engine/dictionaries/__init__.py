@@ -51,9 +51,16 @@ from engine.dictionaries.model import (
     fingerprint,
     first_share,
 )
-from engine.dictionaries.reading import read_dictionaries, read_dictionary
+from engine.dictionaries.reading import (
+    DICTIONARY_ENDINGS,
+    dictionary_paths,
+    is_dictionary_name,
+    read_dictionaries,
+    read_dictionary,
+)
 
 __all__ = [
+    "DICTIONARY_ENDINGS",
     "EXACT",
     "MORE_CAPITALS",
     "OTHER_CASE",
@@ -65,6 +72,7 @@ __all__ = [
     "audit_dictionaries",
     "begins_lower",
     "clean_type",
+    "dictionary_paths",
     "find_phrases",
     "fingerprint",
     "first_share",
@@ -72,6 +80,7 @@ __all__ = [
     "general_share",
     "is_acronym",
     "is_common_word",
+    "is_dictionary_name",
     "is_stop_phrase",
     "is_stop_word",
     "is_unit",

@@ -334,3 +334,12 @@ def test_a_zip_of_dictionaries_is_read_and_saved_by_a_process_of_its_own(project
     wait_until(lambda: not page.run().get("progress"), "it is saved", every=0.2)
     assert plain(checked(page).success[0].value).startswith("Saved Disease.txt with ")
     assert [dictionary.name for dictionary in project.dictionaries()] == ["Disease.txt"]
+
+
+def test_a_whole_folder_is_added_without_its_other_files(project):
+    page = show(project)
+    [toggle] = [toggle for toggle in page.toggle if toggle.label == "Whole folder"]
+    page = toggle.set_value(True).run()
+    page = upload(page, ("lists/a/Disease.txt", *DISEASE[1:]), ("lists/README.txt", b"x", ""))
+    page = checked(press(page, "Save to the project"))
+    assert [dictionary.name for dictionary in project.dictionaries()] == ["Disease.txt"]

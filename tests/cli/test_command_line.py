@@ -205,6 +205,19 @@ def test_label_leaves_muted_phrases_out(capsys, folder):
     assert surfaces(read("out/a.jsonl")) == [("High fever", "Sign"), ("rash", "Sign")]
 
 
+def test_label_reads_every_dictionary_of_a_folder(capsys, folder):
+    (folder / "lists" / "more").mkdir(parents=True)
+    for name, place in (("Sign", "lists"), ("Drug", "lists/more")):
+        (folder / f"{name}.txt").rename(folder / place / f"{name}.txt")
+    write("lists/about.pdf", "x")
+    code, _, err = run(
+        capsys, "label", "notes.jsonl", "--dictionary", "lists", "--out", "out/a.csv"
+    )
+    assert code == 0 and err.startswith('note: "about.pdf" in lists left out: no dictionary\n')
+    rows = read_corpus([read_source("out/a.csv")]).entities
+    assert {e.entity_type for entities in rows.values() for e in entities} == {"Sign", "Drug"}
+
+
 def test_label_gives_a_type_to_phrases_that_have_none(capsys, folder):
     write("words.csv", "term\nrash\n")
     label(capsys, "--type", "Skin", "--out", "out/a.jsonl", dictionaries=["words.csv"])
