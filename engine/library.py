@@ -58,12 +58,17 @@ def read_corpus(
 
 
 def read_dictionaries(
-    files: Files, entity_type: str | None = None, limits: Limits | None = LIMITS
+    files: Files,
+    entity_type: str | None = None,
+    limits: Limits | None = LIMITS,
+    *,
+    never: bool = False,
 ) -> list[Dictionary]:
     """Return the dictionaries of one or more files; a folder stands for all that are in it.
 
-    `entity_type` is the type of phrases whose file names none. Files beyond the limits are refused;
-    `limits=None` reads whatever the memory holds.
+    `entity_type` is the type of phrases whose file names none. With `never`, all phrases are never
+    an entity: add such lists to the dictionaries that you label or train with. Files beyond the
+    limits are refused; `limits=None` reads whatever the memory holds.
     """
     given: list[Path | SourceFile] = []
     notes: tuple[str, ...] = ()
@@ -74,10 +79,11 @@ def read_dictionaries(
         paths, more = _dictionaries.dictionary_paths([file], limits or NO_LIMITS)
         given += paths
         notes += more
-    first, *others = _dictionaries.read_dictionaries(
-        _sources(given, limits), ReadOptions(), entity_type
-    ) or [None]
-    return [replace(first, notes=(*first.notes, *notes)), *others] if first else []
+    entity_type = _dictionaries.NEVER if never else entity_type
+    new = _dictionaries.read_dictionaries(_sources(given, limits), ReadOptions(), entity_type)
+    if notes:
+        new[0] = replace(new[0], notes=(*new[0].notes, *notes))
+    return _dictionaries.as_never(new) if never else new
 
 
 def label(

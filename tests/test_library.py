@@ -66,3 +66,12 @@ def test_a_folder_stands_for_the_dictionaries_in_it(tmp_path):
     given = [SourceFile("Sign.txt", b"rash"), tmp_path]
     names = [dictionary.name for dictionary in glossa.read_dictionaries(given)]
     assert names == ["Sign.txt", "Disease.txt", "Drug.csv"]
+
+
+def test_files_can_be_read_as_never_an_entity():
+    file = SourceFile("a.csv", b"term,label\ngout,Disease\n")
+    corpus = glossa.read_corpus(SourceFile("t.txt", b"He had gout."))
+    disease, never = glossa.read_dictionaries(file), glossa.read_dictionaries(file, never=True)
+    assert len(glossa.label(corpus, disease).kept) == 1
+    labels = glossa.label(corpus, [*disease, *never])
+    assert len(labels.kept) == 0 and labels.known_negatives.sum() == 1

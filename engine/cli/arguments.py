@@ -43,8 +43,8 @@ def add_labeling(parser: argparse.ArgumentParser, *, has_gold: bool = True) -> N
         nargs="+",
         default=[],
         metavar="DICT",
-        help="dictionaries: Type.txt, csv/tsv with term and label, patterns.jsonl, json, a zip, or a "
-        "folder of these",
+        help="dictionaries: Type.txt, csv/tsv with term and label, patterns.jsonl, json, a zip, "
+        "or a folder of these",
     )
     parser.add_argument(
         "--project",
@@ -60,6 +60,7 @@ def add_labeling(parser: argparse.ArgumentParser, *, has_gold: bool = True) -> N
         f"(default: {DEFAULT_MATCH_PRESET})",
     )
     add_type(parser)
+    add_never(parser)
     parser.add_argument(
         "--mute",
         nargs="+",
@@ -83,6 +84,18 @@ def add_labeling(parser: argparse.ArgumentParser, *, has_gold: bool = True) -> N
 def add_type(parser: argparse.ArgumentParser) -> None:
     """Add the entity type of phrases that have none."""
     parser.add_argument("--type", metavar="TYPE", help="entity type of phrases that have none")
+
+
+def add_never(parser: argparse.ArgumentParser) -> None:
+    """Add lists of what is never an entity."""
+    parser.add_argument(
+        "--never",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="phrases and patterns that are never an entity: not labeled, and known negatives in "
+        "training; files as for --dictionary",
+    )
 
 
 def add_learning(parser: argparse.ArgumentParser) -> None:

@@ -25,16 +25,17 @@ def import_command(options: argparse.Namespace) -> None:
         return
     limits = limits_of(options, IMPORT_LIMITS)
     paths, notes = dictionary_paths(options.dictionary, limits)
-    texts, dictionaries, gold = (
+    never_paths, never_notes = dictionary_paths(options.never, limits)
+    texts, dictionaries, never, gold = (
         [open_source(path, limits) for path in given]
-        for given in (options.text, paths, options.gold)
+        for given in (options.text, paths, never_paths, options.gold)
     )
-    note_all(notes)
-    if not (texts or dictionaries or gold) and not options.create:
-        raise InputError("nothing to import: give --text, --dictionary or --gold")
+    note_all((*notes, *never_notes))
+    if not (texts or dictionaries or never or gold) and not options.create:
+        raise InputError("nothing to import: give --text, --dictionary, --never or --gold")
     project = create_project(options.create) if options.create else named_project(options.project)
     try:
-        _add(project, options, texts, dictionaries, gold)
+        _add(project, options, texts, dictionaries, never, gold)
     except BaseException:
         if options.create:
             delete_project(project.id)
@@ -47,6 +48,7 @@ def _add(
     options: argparse.Namespace,
     texts: Sequence[GivenFile],
     dictionaries: Sequence[GivenFile],
+    never: Sequence[GivenFile],
     gold: Sequence[GivenFile],
 ) -> None:
     reading = read_options(options)
@@ -54,6 +56,8 @@ def _add(
         note_all(project.add_text(texts, reading))
     if dictionaries:
         note_all(project.add_dictionaries(dictionaries, reading, options.type))
+    if never:
+        note_all(project.add_dictionaries(never, reading, is_never=True))
     if gold:
         note_all(project.set_gold(gold, reading))
 

@@ -1,17 +1,20 @@
 """Read the texts, dictionaries and gold that a command names, from files or from a project."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from engine.cli.terminal import limits_of, note_all, read_files, read_options
 from engine.dictionaries import (
+    NEVER,
     Dictionary,
     PhraseRow,
+    as_never,
     dictionary_paths,
     find_phrases,
     mute_phrases,
     mute_short_forms,
     read_dictionaries,
+    with_own_names,
 )
 from engine.files import read_source
 from engine.formats import align, gold_of
@@ -37,7 +40,7 @@ def project_of(options: argparse.Namespace) -> Project | None:
         if not options.text or not options.dictionary:
             raise InputError("name text files and their --dictionary, or a --project")
         return None
-    for name in ("text", "dictionary", "gold", "type", "mute"):
+    for name in ("text", "dictionary", "gold", "type", "mute", "never"):
         if getattr(options, name):
             raise InputError(
                 f"--project brings its own texts, dictionaries and gold; leave out "
@@ -78,10 +81,9 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
                 f"project {project.id} has no dictionaries yet; add some with: glossa import"
             )
         return dictionaries
-    paths, notes = dictionary_paths(options.dictionary, limits_of(options))
-    note_all(notes)
-    files = [read_source(path, limits_of(options)) for path in paths]
-    dictionaries = read_dictionaries(files, read_options(options), options.type)
+    dictionaries = _read_dictionaries(options.dictionary, options, options.type)
+    never = as_never(_read_dictionaries(options.never, options, NEVER))
+    dictionaries = with_own_names([*dictionaries, *never])
     muted = find_phrases(dictionaries, ((phrase, None) for phrase in options.mute))
     known = {row.text.casefold() for row in muted}
     unknown = [phrase for phrase in options.mute if phrase.casefold() not in known]
@@ -94,6 +96,15 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
     for dictionary in dictionaries:
         note_all(f"{dictionary.name}: {note}" for note in dictionary.notes)
     return dictionaries
+
+
+def _read_dictionaries(
+    paths: Sequence[str], options: argparse.Namespace, entity_type: str | None
+) -> list[Dictionary]:
+    files, notes = dictionary_paths(paths, limits_of(options))
+    note_all(notes)
+    sources = [read_source(path, limits_of(options)) for path in files]
+    return read_dictionaries(sources, read_options(options), entity_type)
 
 
 def read_gold(

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from engine.cli.arguments import add_command, add_reading, add_type, add_writing
+from engine.cli.arguments import add_command, add_never, add_reading, add_type, add_writing
 from engine.cli.export import export_command
 from engine.cli.import_ import import_command
 from engine.cli.projects import projects_command
@@ -74,6 +74,7 @@ def add_import(parsers: "Subparsers") -> None:
         help="human labels; they replace the gold that is there",
     )
     add_type(parser)
+    add_never(parser)
     add_reading(parser)
     parser.set_defaults(run=import_command)
 

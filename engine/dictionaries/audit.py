@@ -12,6 +12,7 @@ import pandas as pd
 
 from engine.dictionaries.folding import singular
 from engine.dictionaries.model import Dictionary, active_phrases
+from engine.dictionaries.patterns import is_pattern
 from engine.text import tokenize
 
 _VERY_SHORT_CHARACTERS = 2
@@ -44,6 +45,8 @@ def phrase_flags(text: str) -> tuple[str, ...]:
     >>> phrase_flags("it"), phrase_flags("lead"), phrase_flags("aspirin")
     (('stop word', 'very short'), ('common word',), ())
     """
+    if is_pattern(text):
+        return ()
     checks = (
         ("stop word", is_stop_phrase(text)),
         ("very short", len(text) <= _VERY_SHORT_CHARACTERS),

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from engine.dictionaries.model import Phrase
+from engine.dictionaries.model import Phrase, type_name
+from engine.dictionaries.patterns import is_pattern
 from engine.files import Row, SourceFile, decode, find_column, read_table
 from engine.settings import MATCH_PRESETS, MatchOptions, ReadOptions
 from engine.text import InputError
@@ -46,8 +47,14 @@ class Content:
 
 def make_phrase(text: str, entity_type: str, line: int, canonical_id: str = "") -> Phrase:
     """Return a phrase with white space tidied; types are interned because they repeat."""
-    name = sys.intern(" ".join(entity_type.split()))
-    return Phrase(" ".join(text.split()), name, canonical_id.strip(), line)
+    name = sys.intern(type_name(entity_type))
+    return Phrase(tidy(text), name, canonical_id.strip(), line)
+
+
+def tidy(text: str) -> str:
+    """Return a phrase with white space tidied; inside a pattern, it may have a meaning."""
+    text = text.strip()
+    return text if is_pattern(text) else " ".join(text.split())
 
 
 # ---- one phrase per line --------------------------------------------------------------------
@@ -65,7 +72,7 @@ def read_text(file: SourceFile, options: ReadOptions, list_type: str) -> Content
 def _phrase_lines(text: str, list_type: str) -> Iterator[Phrase | Skip]:
     # Not splitlines(), which also ends lines at form feeds and U+2028.
     for number, line in enumerate(io.StringIO(text, newline=None), start=1):
-        clean = " ".join(line.split())
+        clean = tidy(line)
         if clean.startswith("#"):
             yield Skip("comment line", "skipped", number)
         elif clean:

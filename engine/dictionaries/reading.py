@@ -14,7 +14,8 @@ from pathlib import Path, PurePosixPath
 
 from engine.dictionaries.editing import with_own_names
 from engine.dictionaries.layouts import Content, Skip, make_phrase, read_columns, read_text
-from engine.dictionaries.model import Dictionary, Phrase
+from engine.dictionaries.model import NEVER, Dictionary, Phrase, type_name
+from engine.dictionaries.patterns import PatternError, compile_pattern, is_pattern
 from engine.dictionaries.records import read_json
 from engine.files import SourceFile, is_zip, refuse_lines, refuse_many, unzip
 from engine.settings import LIMITS, Limits, ReadOptions
@@ -34,6 +35,7 @@ _GENERIC_STEMS = frozenset(
 ) | {"lexicon", "gazetteer"}
 # Files that lie beside dictionaries and are none.
 _NOT_LISTS = frozenset(("readme", "license", "licence", "copying", "notice", "changelog"))
+_NAMED_FAULTS = 20  # patterns that notes name, one each
 _NAMED_OTHERS = 5  # files that a note names
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _DEFAULT_OPTIONS = ReadOptions()
@@ -121,7 +123,8 @@ def read_dictionary(
     file = replace(file, name=PurePosixPath(file.name.replace("\\", "/")).name)
     if file.extension not in _READERS:
         raise InputError(
-            f"{file.name} is no dictionary that can be read. Supported: {' '.join(DICTIONARY_ENDINGS)}"
+            f"{file.name} is no dictionary that can be read. "
+            f"Supported: {' '.join(DICTIONARY_ENDINGS)}"
         )
     # All but JSON has a phrase per line, and lines cost nothing to count.
     refuse_lines(file, "lines" if file.extension == ".json" else "phrases")
@@ -132,10 +135,11 @@ def read_dictionary(
     if unlabeled and not entity_type:
         raise InputError(_unlabeled_message(file.name, content, unlabeled), fix="entity_type")
     phrases, skips = _sift(_filled(items, entity_type) if unlabeled else items)
+    phrases, faults = _compiled(phrases)
     if not phrases:
-        held = ", ".join(_skip_notes(skips, 0)) or content.blank
+        held = ", ".join((*_skip_notes(skips, 0), *faults)) or content.blank
         raise InputError(f"{file.name} holds no phrases: {held}. Nothing was added")
-    notes = [*content.notes, *_skip_notes(skips, len(phrases)), *_type_notes(phrases)]
+    notes = [*content.notes, *_skip_notes(skips, len(phrases)), *faults, *_type_notes(phrases)]
     if unlabeled:
         notes.append(f"{_counted(len(unlabeled), 'phrase')} had no label; took {entity_type}")
     if content.is_list and not entity_type and file.stem.strip().lower() in _GENERIC_STEMS:
@@ -177,7 +181,7 @@ def _left_out(names: Sequence[str], where: str) -> tuple[str, ...]:
 
 
 def _list_type(file: SourceFile, entity_type: str | None) -> str:
-    name = " ".join((entity_type or file.stem).split())
+    name = type_name(entity_type or file.stem)
     if not name:
         raise InputError(f'the file name "{file.name}" gives no type. Rename it, e.g. Disease.txt')
     return name
@@ -202,6 +206,26 @@ def _sift(items: Iterable[Phrase | Skip]) -> tuple[list[Phrase], _Tally]:
         elif skip is not None:
             tally.setdefault((skip.noun, skip.why), [0, skip.line])[0] += 1
     return kept, tally
+
+
+def _compiled(phrases: list[Phrase]) -> tuple[list[Phrase], list[str]]:
+    """Return the phrases without patterns that cannot be used, and a note on each of those."""
+    faulty: dict[int, str] = {}
+    for number, phrase in enumerate(phrases):
+        if is_pattern(phrase.text):
+            try:
+                compile_pattern(phrase.text)
+            except PatternError as error:
+                where = f"line {phrase.line:,}: " if phrase.line else ""
+                faulty[number] = f"{where}the pattern {phrase.text[:80]} {error}; left out"
+    if not faulty:
+        return phrases, []
+    kept = [phrase for number, phrase in enumerate(phrases) if number not in faulty]
+    notes = list(faulty.values())
+    if len(notes) > _NAMED_FAULTS:
+        rest = _counted(len(notes) - _NAMED_FAULTS, "more pattern")
+        notes = [*notes[:_NAMED_FAULTS], f"{rest} cannot be used; left out"]
+    return kept, notes
 
 
 def _fault(phrase: Phrase, seen: dict[str, str]) -> Skip | None:
@@ -253,7 +277,7 @@ def _skip_notes(tally: _Tally, kept_count: int) -> Iterator[str]:
 
 def _type_notes(phrases: Iterable[Phrase]) -> Iterator[str]:
     for name in sorted({phrase.entity_type for phrase in phrases}):
-        if " " in name:
+        if " " in name and name != NEVER:
             written = name.replace(" ", "_")
             yield f'Label "{name}" contains a space; it will be written as {written} in CoNLL.'
 

@@ -1,6 +1,7 @@
 """Distant labels: match dictionary phrases in text, settle conflicts, and measure coverage.
 
 matching       every occurrence of a phrase in a sentence
+patterns       where patterns match, within a limit of time
 resolution     which of them count, and why the others do not
 abbreviations  short forms that a sentence defines, "atrial fibrillation (AF)"
 adaptation     letter case per type and abbreviations, as the text decides

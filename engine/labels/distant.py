@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import EXACT, OTHER_CASE, Dictionary
+from engine.dictionaries import EXACT, NEVER, OTHER_CASE, Dictionary, never_lists
 from engine.labels.adaptation import Adaptation, count_spelled, decide_case, find_abbreviations
-from engine.labels.matching import Matcher
-from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Match, Resolver
+from engine.labels.matching import Matcher, Occurrence
+from engine.labels.patterns import find_patterns
+from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Match, Resolver, is_blocked
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
 from engine.text import Document, Entity, InputError, Sentence, Span
 
@@ -43,6 +44,13 @@ class DistantLabels:
     shorter: pd.DataFrame
     dictionaries: tuple[str, ...] = ()  # all names, also of dictionaries without an active phrase
     adaptation: Adaptation | None = None  # what the text decided; None if no option is adaptive
+    never: "DistantLabels | None" = None  # where phrases match that are never an entity
+    notes: tuple[str, ...] = ()  # patterns that took too long, one line each
+
+    @property
+    def known_negatives(self) -> npt.NDArray[np.bool_] | None:
+        """(tokens,): in a phrase that is never an entity, and unlabeled; None without any."""
+        return None if self.never is None else (self.never.labels > 0) & (self.labels == 0)
 
     @property
     def folding(self) -> frozenset[str]:
@@ -92,6 +100,8 @@ def label(
     worker forks this process, which is safe only while it has no other threads.
     """
     default = match_options(options)
+    lists = never_lists(dictionaries)
+    never = label(documents, lists, default, workers=workers) if lists else None
     # Phrase ids follow the dictionaries, so they are the same in every matcher.
     resolvers = {
         given: Resolver(
@@ -100,12 +110,17 @@ def label(
         for given in sorted({document.tokens_given for document in documents}) or [False]
     }
     resolver = next(iter(resolvers.values()))
+    names = [dictionary.name for dictionary in dictionaries]
+    patterns = find_patterns(
+        documents, resolver.matcher.phrases, [names[i] for i in resolver.matcher.dictionary_of]
+    )
+    found = _Found(_by_sentence(patterns.rows), _blocked(never))
     tokens = [(t, d.tokens_given) for d in documents for t in d.tokens_by_sentence()]
     bounds = np.zeros(len(tokens) + 1, dtype=np.int64)
     np.cumsum([len(sentence) for sentence, _ in tokens], out=bounds[1:])
     chunks = _chunks(bounds)
     is_adaptive = any((d.match or default).is_adaptive for d in dictionaries if d.is_enabled)
-    work = partial(_find_in_chunk if is_adaptive else _match_chunk, resolvers, tokens)
+    work = partial(_find_in_chunk if is_adaptive else _match_chunk, resolvers, tokens, found)
     parts = []
     for part, (first, last) in zip(_run(work, chunks, workers), chunks, strict=True):
         parts.append(part)
@@ -114,6 +129,7 @@ def label(
     phrases, adaptation = resolver.rules.phrase_table(), None
     if is_adaptive:
         rows, adaptation = _adapted(parts, documents, dictionaries, resolver, phrases)
+        rows = _unblocked(rows, found.never)  # abbreviations may be on the list, too
         parts = [make_rows(resolver.rules.settle_rows(rows))]
     matches, also, shorter = join_rows(parts)
     return DistantLabels(
@@ -124,9 +140,50 @@ def label(
         also=also,
         phrases=phrases,
         shorter=shorter,
-        dictionaries=tuple(dictionary.name for dictionary in dictionaries),
+        dictionaries=tuple(d.name for d in dictionaries if set(d.types) != {NEVER}),
         adaptation=adaptation,
+        never=never,
+        notes=(*patterns.notes, *(never.notes if never else ())),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is known about sentences before their phrases are looked for, by sentence."""
+
+    patterns: Mapping[int, Sequence[Occurrence]]
+    never: Mapping[int, Sequence[tuple[int, int]]]
+
+
+def _by_sentence(rows: npt.NDArray[np.int32]) -> dict[int, list[Occurrence]]:
+    places: dict[int, list[Occurrence]] = {}
+    for i, start, end, phrase_id in rows.tolist():
+        places.setdefault(i, []).append((start, end, (phrase_id,)))
+    return places
+
+
+def _blocked(never: DistantLabels | None) -> dict[int, list[tuple[int, int]]]:
+    """Return where phrases match that are never an entity, by sentence."""
+    places: dict[int, list[tuple[int, int]]] = {}
+    if never is not None:
+        kept = never.kept
+        columns = (kept[name].tolist() for name in ("sentence", "start", "end"))
+        for i, start, end in zip(*columns, strict=True):
+            places.setdefault(i, []).append((start, end))
+    return places
+
+
+def _unblocked(
+    rows: npt.NDArray[np.int32], never: Mapping[int, Sequence[tuple[int, int]]]
+) -> npt.NDArray[np.int32]:
+    """Return the rows (sentence, start, end, …) that no phrase of the list overlaps."""
+    if not never:
+        return rows
+    is_free = [
+        i not in never or not is_blocked(start, end, never[i])
+        for i, start, end in rows[:, :3].tolist()
+    ]
+    return rows[np.array(is_free, bool)]
 
 
 def _adapted(
@@ -269,17 +326,29 @@ def _do_inherited(chunk: _Chunk) -> Any:
     return _inherited(chunk)
 
 
-def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: _Chunk) -> Rows:
+def _match_chunk(resolvers: _Resolvers, tokens: _Tokens, found: _Found, chunk: _Chunk) -> Rows:
     numbered = zip(range(*chunk), tokens[slice(*chunk)], strict=True)
-    return make_rows((i, resolvers[given].matches(words)) for i, (words, given) in numbered)
+    patterns, never = found.patterns, found.never
+    return make_rows(
+        (i, resolvers[given].matches(words, patterns.get(i, ()), never.get(i, ())))
+        for i, (words, given) in numbered
+    )
 
 
-def _find_in_chunk(resolvers: _Resolvers, tokens: _Tokens, chunk: _Chunk) -> "array[int]":
+def _find_in_chunk(
+    resolvers: _Resolvers, tokens: _Tokens, found: _Found, chunk: _Chunk
+) -> "array[int]":
     """Return the sentence, start, end, phrase and spelling of every place of a phrase."""
     rows: list[int] = []
     for i, (words, given) in zip(range(*chunk), tokens[slice(*chunk)], strict=True):
         matcher = resolvers[given].matcher
+        never = found.never.get(i, ())
+        for start, end, phrase_ids in found.patterns.get(i, ()):
+            if not is_blocked(start, end, never):
+                rows += (i, start, end, phrase_ids[0], EXACT)
         for start, end, phrase_ids in matcher.scan(words):
+            if never and is_blocked(start, end, never):
+                continue
             surface = words[start:end]
             for phrase_id in phrase_ids:
                 rows += (i, start, end, phrase_id, matcher.spelling(phrase_id, surface))

@@ -23,6 +23,7 @@ from engine.dictionaries import (
     active_phrases,
     fold,
     is_acronym,
+    is_pattern,
     spelling,
 )
 from engine.settings import MATCH_PRESETS, MatchOptions
@@ -167,6 +168,7 @@ class Matcher:
         self.dictionary_of: list[int] = []  # phrase id -> index into `dictionaries`
         self._options = [dictionary.match or default for dictionary in dictionaries]
         self._tokens_given = tokens_given
+        self._patterns: set[int] = set()  # ids of phrases that are patterns
         self._careful: set[int] = set()  # ids of phrases that match with more capitals only
         self._spellings: dict[tuple[int, tuple[str, ...]], int] = {}
         self._indexes: dict[MatchOptions, PhraseIndex] = {}
@@ -177,6 +179,11 @@ class Matcher:
             is_decided = options.is_adaptive and folding is not None
             for phrase in active_phrases(dictionary):
                 as_written = (phrase.text, phrase.entity_type) in dictionary.as_written
+                if is_pattern(phrase.text):  # found in the text, by engine.labels.patterns
+                    self._patterns.add(len(self.phrases))
+                    self.phrases.append(phrase)
+                    self.dictionary_of.append(number)
+                    continue
                 for tokens in phrase_tokens(phrase.text, options, tokens_given=tokens_given):
                     index.add(phrase, len(self.phrases), tokens, as_written=as_written)
                 if is_decided and phrase.entity_type not in (folding or ()):
@@ -201,7 +208,8 @@ class Matcher:
 
     def is_adaptive(self, phrase_id: int) -> bool:
         """Return whether the text decides on the letter case of a phrase."""
-        return self._options[self.dictionary_of[phrase_id]].is_adaptive
+        options = self._options[self.dictionary_of[phrase_id]]
+        return options.is_adaptive and phrase_id not in self._patterns
 
     def spelling(self, phrase_id: int, surface: tuple[str, ...]) -> int:
         """Return how these tokens, at which the phrase was found, spell it; see `spelling`.

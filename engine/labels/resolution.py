@@ -7,7 +7,9 @@ The result does not depend on the order of dictionaries and phrases:
 2. Between types, where taken matches overlap: the longer one (in tokens) wins; then the one from
    the dictionary with the higher priority; then the one that begins earlier; then the type whose
    name comes first in the alphabet.
-3. A match that loses is recorded with the reason and its winner. Nothing takes its place.
+3. Before that, a phrase counts as absent where it overlaps one that is never an entity and has at
+   least as many tokens. A longer phrase stays: "cold" on the list leaves "common cold" alone.
+4. A match that loses is recorded with the reason and its winner. Nothing takes its place.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,12 +55,31 @@ class Resolver:
         self.matcher = matcher
         self.rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
 
-    def matches(self, tokens: Sequence[str]) -> list[Match]:
-        """Return the matches of one sentence, kept and lost, by start and type."""
+    def matches(
+        self,
+        tokens: Sequence[str],
+        patterns: Sequence[Occurrence] = (),
+        never: Sequence[tuple[int, int]] = (),
+    ) -> list[Match]:
+        """Return the matches of one sentence, kept and lost, by start and type.
+
+        `patterns` are where its patterns match, `never` the phrases in it that are no entity.
+        """
         places = self.matcher.scan(tokens)
-        if self.matcher.finds_out_of_order:
+        if patterns:
+            places += patterns
+        if never:
+            places = [place for place in places if not is_blocked(*place[:2], never)]
+        if self.matcher.finds_out_of_order or patterns:
             places.sort()
         return self.rules.settle(places)
+
+
+def is_blocked(start: int, end: int, never: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a phrase overlaps one that is never an entity and not shorter than it."""
+    return any(
+        start < last and first < end and last - first >= end - start for first, last in never
+    )
 
 
 class Rules:

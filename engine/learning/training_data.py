@@ -27,7 +27,7 @@ class TrainingData:
     lexicon: Lexicon | None = None
     cache: Path | None = None  # folder for features that are slow to compute
     context: Path | None = None  # file in it with the contextual features of the sentences
-    known_negatives: npt.NDArray[np.bool_] | None = None  # (tokens,), a person said: no entity
+    known_negatives: npt.NDArray[np.bool_] | None = None  # (tokens,), somebody said: no entity
 
 
 def make_training_data(
@@ -48,7 +48,10 @@ def make_training_data(
     lexicon = Lexicon(tuple(dictionaries), options, labels.types, are_given, folding)
     sentences = tokens_of(documents)
     if not accepted and not rejected:
-        return TrainingData(sentences, labels.labels, labels.types, lexicon)
+        negatives = labels.known_negatives
+        return TrainingData(
+            sentences, labels.labels, labels.types, lexicon, known_negatives=negatives
+        )
     corrected = correct_labels(documents, labels, accepted or {}, rejected or {})
     return TrainingData(
         sentences,

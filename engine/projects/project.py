@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from engine.dictionaries import (
+    NEVER,
     Dictionary,
     PhraseRow,
+    as_never,
     clean_type,
     list_phrases,
     mute_phrases,
@@ -195,10 +197,16 @@ class Project:
         files: Sequence[GivenFile],
         options: ReadOptions = _DEFAULT_OPTIONS,
         entity_type: str | None = None,
+        *,
+        is_never: bool = False,
     ) -> list[str]:
-        """Read dictionaries, add them to the set as a new version, and return notes."""
+        """Read dictionaries, add them to the set as a new version, and return notes.
+
+        If `is_never`, all their phrases are never an entity.
+        """
         sources = [read_whole(file) for file in stored.checked(files)]
-        added = self.join_dictionaries(read_dictionaries(sources, options, entity_type))
+        new = read_dictionaries(sources, options, NEVER if is_never else entity_type)
+        added = self.join_dictionaries(as_never(new) if is_never else new)
         return [f"{dictionary.name}: {note}" for dictionary in added for note in dictionary.notes]
 
     def join_dictionaries(

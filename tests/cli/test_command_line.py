@@ -218,6 +218,19 @@ def test_label_reads_every_dictionary_of_a_folder(capsys, folder):
     assert {e.entity_type for entities in rows.values() for e in entities} == {"Sign", "Drug"}
 
 
+def test_label_leaves_out_what_is_never_an_entity(capsys, folder):
+    write("no.csv", "term,label\nhigh fever,x\n")
+    write("Code.txt", "re:(no|NO)\nre:(\n")
+    given = ("label", "notes.jsonl", "--dictionary", "Sign.txt", "Drug.txt", "Code.txt")
+    code, out, err = run(capsys, *given, "--never", "no.csv", "--out", "out/a.csv")
+    assert code == 0 and "note: Code.txt: line 2: the pattern re:( does not compile" in err
+    assert "Never an entity: 1 of 1 phrases in 1 places, which are not labeled." in out
+    found = read_corpus([read_source("out/a.csv")]).entities
+    assert sorted(e.entity_type for entities in found.values() for e in entities) == [
+        *("Code", "Drug", "Sign", "Sign")
+    ]
+
+
 def test_label_gives_a_type_to_phrases_that_have_none(capsys, folder):
     write("words.csv", "term\nrash\n")
     label(capsys, "--type", "Skin", "--out", "out/a.jsonl", dictionaries=["words.csv"])

@@ -376,7 +376,7 @@ def test_json_records_without_a_term_are_counted():
     )
 
 
-def test_patterns_of_words_become_phrases_and_others_are_counted():
+def test_patterns_of_words_become_phrases_and_others_stay_patterns():
     dictionary = read(
         "patterns.jsonl",
         '{"label": "ORG", "pattern": "Apple", "id": "apple"}\n'
@@ -390,11 +390,12 @@ def test_patterns_of_words_become_phrases_and_others_are_counted():
         Phrase("Apple", "ORG", "apple", line=1),
         Phrase("san francisco", "GPE", line=2),
         Phrase("New York", "GPE", line=3),
+        Phrase('tokens:[{"LOWER": "a", "OP": "+"}]', "X", line=4),
+        Phrase('tokens:[{"LOWER": {"IN": ["a", "b"]}}]', "X", line=5),
     )
-    assert dictionary.notes == (
-        "1 pattern asks for LOWER; choose how case counts for the whole dictionary",
-        "3 patterns skipped: only TEXT, LOWER and ORTH make a phrase (first on line 4)",
-    )
+    lower, faulty = dictionary.notes
+    assert lower == "1 pattern asks for LOWER; choose how case counts for the whole dictionary"
+    assert faulty.startswith('line 6: the pattern tokens:[{"POS": "NOUN"}] asks for POS; a token')
 
 
 # ---- many files -----------------------------------------------------------------------------
