@@ -20,7 +20,7 @@ from engine.dictionaries import Dictionary
 from engine.files import SourceFile, read_source
 from engine.guide import Step, project_steps
 from engine.labels import DistantLabels, Health, HealthEntry
-from engine.projects import Project, open_project
+from engine.projects import Opinion, Project, open_project
 from engine.review import suggestions
 from engine.scoring import Evaluation
 from engine.settings import (
@@ -215,7 +215,30 @@ def next_steps(project: Project | str) -> tuple[Step, ...]:
 
     The step whose state is "next" is the one that helps most.
     """
-    return project_steps(open_project(project) if isinstance(project, str) else project)
+    return project_steps(_opened(project))
+
+
+def add_opinion(project: Project | str, name: str, files: Files) -> list[str]:
+    """Keep what another system or a person found in a project, under a name; return notes.
+
+    The files hold entities with offsets in the project's documents. They become a lane in Compare
+    and Review; an opinion of this name is replaced.
+    """
+    return _opened(project).add_opinion(name, _sources(files, LIMITS))
+
+
+def opinions(project: Project | str) -> list[Opinion]:
+    """Return what other systems and people found in a project: names and counts."""
+    return _opened(project).opinions()
+
+
+def remove_opinion(project: Project | str, name: str) -> None:
+    """Remove an opinion from a project."""
+    _opened(project).remove_opinion(name)
+
+
+def _opened(project: Project | str) -> Project:
+    return open_project(project) if isinstance(project, str) else project
 
 
 def _settings(preset: str, encoder: str, changes: Mapping[str, Any]) -> Settings:

@@ -75,3 +75,13 @@ def test_files_can_be_read_as_never_an_entity():
     assert len(glossa.label(corpus, disease).kept) == 1
     labels = glossa.label(corpus, [*disease, *never])
     assert len(labels.kept) == 0 and labels.known_negatives.sum() == 1
+
+
+def test_opinions_of_others_are_kept_listed_and_removed():
+    project = create_project("Mine")
+    project.add_text([SourceFile("t.jsonl", b'{"id": "a", "text": "He had gout."}')])
+    file = SourceFile("p.csv", b"doc_id,start,end,label\na,7,11,Disease\n")
+    assert glossa.add_opinion(project.id, "Anna", file) == []
+    assert [(o.name, o.entities) for o in glossa.opinions(project)] == [("Anna", 1)]
+    glossa.remove_opinion(project, "Anna")
+    assert glossa.opinions(project.id) == []

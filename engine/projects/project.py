@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +32,13 @@ from engine.files import GivenFile, read_whole
 from engine.formats import Aligned
 from engine.projects import files as stored
 from engine.projects import gold as project_gold
+from engine.projects import opinions as project_opinions
 from engine.projects import store as store
 from engine.projects import texts as project_text
 from engine.projects import versions as versions
 from engine.projects.connection import DATABASE
 from engine.projects.files import GOLD, TEXT, StoredFile
+from engine.projects.opinions import Opinion
 from engine.projects.versions import DictionaryVersion
 from engine.review import (
     Decision,
@@ -49,7 +51,7 @@ from engine.review import (
     effect,
 )
 from engine.settings import MATCH_PRESETS, ReadOptions
-from engine.text import Corpus, Document, InputError
+from engine.text import Corpus, Document, Entity, InputError
 
 _DEFAULT_OPTIONS = ReadOptions()
 _LONGEST_NAME = 120
@@ -158,6 +160,39 @@ class Project:
     def gold(self, corpus: Corpus) -> Aligned | None:
         """Return the gold of these documents: from gold files, else from the text files."""
         return project_gold.read_gold(self.folder, corpus)
+
+    # ---- opinions ---------------------------------------------------------------------------
+
+    def add_opinion(
+        self,
+        name: str,
+        files: Sequence[GivenFile],
+        options: ReadOptions = _DEFAULT_OPTIONS,
+        format: str | None = None,
+    ) -> list[str]:
+        """Keep what another system or a person found, under a name, and return notes.
+
+        An opinion of this name is replaced. InputError if the entities do not fit the text.
+        """
+        return project_opinions.add_opinion(self.folder, name, files, options, format)
+
+    def opinions(self) -> list[Opinion]:
+        """Return what is known about each opinion, by name."""
+        return project_opinions.opinions(self.folder)
+
+    def opinions_key(self) -> str:
+        """Return a hash that changes with the opinions; "" if there are none."""
+        return project_opinions.opinions_key(self.folder)
+
+    def opinion_entities(
+        self, name: str, documents: Sequence[Document]
+    ) -> Mapping[str, tuple[Entity, ...]]:
+        """Return the entities of an opinion in documents whose text is as it was."""
+        return project_opinions.opinion_entities(self.folder, name, documents)
+
+    def remove_opinion(self, name: str) -> None:
+        """Remove an opinion."""
+        project_opinions.remove_opinion(self.folder, name)
 
     # ---- dictionaries -----------------------------------------------------------------------
 
