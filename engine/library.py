@@ -35,7 +35,14 @@ from engine.settings import (
     Settings,
     training_settings,
 )
-from engine.text import Corpus, Document, EntitiesByDocument, InputError
+from engine.text import (
+    Corpus,
+    Document,
+    EntitiesByDocument,
+    InputError,
+    detect_language,
+    use_language,
+)
 
 if TYPE_CHECKING:
     from engine.experiment import Run
@@ -111,6 +118,7 @@ def health(
     `mend(dictionaries, health.proposed)` accepts everything that it proposes.
     """
     labels = _labels.label(corpus.documents, dictionaries, match)
+    use_language(_language_of(corpus))
     return _labels.check_health(dictionaries, labels, list(corpus.sentences))
 
 
@@ -135,6 +143,7 @@ def suggest(
     from engine import experiment, learning  # torch takes seconds to import
 
     settings = _settings(preset, "bilstm", changes)
+    use_language(_language_of(corpus))
     with tempfile.TemporaryDirectory() as cache:  # the text is encoded once
         prepared = experiment.prepare(
             corpus.documents, dictionaries, match=match, settings=settings, cache=Path(cache)
@@ -164,6 +173,7 @@ def train(
     from engine import experiment, runs  # torch takes seconds to import
 
     settings = _settings(preset, encoder, {"method": method, "seed": seed, **changes})
+    use_language(_language_of(corpus))
     with tempfile.TemporaryDirectory() as cache:  # the text is encoded once
         prepared = experiment.prepare(
             corpus.documents, dictionaries, match=match, settings=settings, cache=Path(cache)
@@ -239,6 +249,10 @@ def remove_opinion(project: Project | str, name: str) -> None:
 
 def _opened(project: Project | str) -> Project:
     return open_project(project) if isinstance(project, str) else project
+
+
+def _language_of(corpus: Corpus) -> str:
+    return detect_language(document.text for document in corpus.documents)
 
 
 def _settings(preset: str, encoder: str, changes: Mapping[str, Any]) -> Settings:

@@ -10,6 +10,7 @@ from engine.settings import (
     DEFAULT_MATCH_PRESET,
     DEFAULT_TRAINING_PRESET,
     ENCODERS,
+    LANGUAGES,
     MATCH_PRESETS,
     METHODS,
     TRAINING_PRESETS,
@@ -143,6 +144,13 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lines", action="store_true", help=".txt: one document per line")
     group.add_argument(
         "--encoding", metavar="NAME", help="encoding of the files, if the detected one is wrong"
+    )
+    group.add_argument(
+        "--language",
+        choices=list(LANGUAGES),
+        metavar="CODE",
+        help="language of the texts, which sentence splitting, stop words and everyday words "
+        f"follow: {', '.join(LANGUAGES)} (default: detected)",
     )
     group.add_argument(
         "--skip-bad-lines", action="store_true", help="leave out lines that cannot be read"

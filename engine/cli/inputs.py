@@ -17,11 +17,11 @@ from engine.dictionaries import (
     with_own_names,
 )
 from engine.files import read_source
-from engine.formats import align, gold_of
+from engine.formats import align, gold_of, read_corpus
 from engine.labels import is_short_form
 from engine.projects import SAMPLE_ID, Project, open_project, sample_project, sweep_leftovers
-from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS
-from engine.text import Corpus, Entity, InputError, words
+from engine.settings import DEFAULT_MATCH_PRESET, ENGLISH, LANGUAGES, MATCH_PRESETS
+from engine.text import Corpus, Entity, InputError, detect_language, use_language, words
 
 
 def named_project(id: str) -> Project:
@@ -61,7 +61,8 @@ def match_preset(options: argparse.Namespace) -> str:
 def read_texts(options: argparse.Namespace) -> Corpus:
     """Return the texts that the command names; at least one of them has words."""
     project = named_project(options.project) if getattr(options, "project", None) else None
-    corpus = project.corpus() if project else read_files(options.text, options)
+    corpus = project.corpus() if project else _in_its_language(options)
+    use_language(project.language() if project else options.language)
     names = f"project {project.id}" if project else ", ".join(options.text)
     if project and not corpus.documents:
         raise InputError(f"{names} has no text yet; add some with: glossa import")
@@ -69,6 +70,20 @@ def read_texts(options: argparse.Namespace) -> Corpus:
         raise InputError(f"{names} holds entities but not the texts they are in; give those too")
     if not any(document.sentences for document in corpus.documents):
         raise InputError(f"{names} holds no words to label")
+    return corpus
+
+
+def _in_its_language(options: argparse.Namespace) -> Corpus:
+    """Return the texts of files; if they are not English, with sentences as in their language."""
+    corpus = read_files(options.text, options)
+    if options.language is None:
+        detected = detect_language(document.text for document in corpus.documents)
+        if detected != ENGLISH:
+            options.language = detected
+            name = LANGUAGES[detected]
+            note_all([f"the text looks {name}: sentences and stop words follow it (--language)"])
+            sources = [read_source(path, limits_of(options)) for path in options.text]
+            corpus = read_corpus(sources, read_options(options))
     return corpus
 
 

@@ -54,7 +54,8 @@ def dictionary_paths(
         if not path.is_dir():
             files.append(path)
             continue
-        readable, others = [], []
+        readable: list[str] = []
+        others: list[str] = []
         for name in _files_in(path, limits):
             (readable if is_dictionary_name(name) else others).append(name)
         if not readable:

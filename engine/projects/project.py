@@ -50,7 +50,7 @@ from engine.review import (
     decisions_in_force,
     effect,
 )
-from engine.settings import MATCH_PRESETS, ReadOptions
+from engine.settings import ENGLISH, LANGUAGES, MATCH_PRESETS, ReadOptions
 from engine.text import Corpus, Document, Entity, InputError
 
 _DEFAULT_OPTIONS = ReadOptions()
@@ -122,6 +122,16 @@ class Project:
         """Return a hash of the text and how it is read; "" when there is none."""
         with self.reading() as db:
             return store.fact(db, "text_key")
+
+    def language(self) -> str:
+        """Return the code of the language that the text is read in."""
+        with self.reading() as db:
+            code = store.choice(db, store.LANGUAGE)
+        return code if code in LANGUAGES else ENGLISH
+
+    def set_language(self, code: str) -> None:
+        """Read all text as that of a language: its sentences may end elsewhere."""
+        project_text.set_language(self.folder, code)
 
     def corpus(self) -> Corpus:
         """Return all text files as one corpus; it is loaded each time, so keep it."""

@@ -231,6 +231,17 @@ def test_label_leaves_out_what_is_never_an_entity(capsys, folder):
     ]
 
 
+def test_label_follows_the_language_of_the_text(capsys, folder):
+    text = "Er nahm z.B. Aspirin und es half ihm, aber nur ca. drei Tage. "
+    write("de.txt", text * 4)
+    given = ("label", "de.txt", "--dictionary", "Drug.txt", "--match", "balanced")
+    code, out, err = run(capsys, *given)
+    assert code == 0 and "the text looks German" in err
+    assert "4 of 4 sentences" in out
+    code, out, err = run(capsys, *given, "--language", "en")
+    assert code == 0 and "looks German" not in err and "4 of 4 sentences" not in out
+
+
 def test_label_gives_a_type_to_phrases_that_have_none(capsys, folder):
     write("words.csv", "term\nrash\n")
     label(capsys, "--type", "Skin", "--out", "out/a.jsonl", dictionaries=["words.csv"])

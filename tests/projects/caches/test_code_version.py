@@ -20,7 +20,7 @@ READER = {
     "formats.text_table", "formats.tokens_csv", "formats.writing",
     "projects.caches.code_version", "projects.caches.corpus", "settings", "system.garbage",
     "system.leftovers", "system.processes", "system.progress",
-    "text.messages", "text.model", "text.tokenization",
+    "text.language", "text.messages", "text.model", "text.tokenization",
 }  # fmt: skip
 MATCHING = {
     "dictionaries.folding", "dictionaries.model", "dictionaries.patterns", "files.archives",
@@ -35,8 +35,8 @@ MATCHING = {
     "projects.caches.code_version", "projects.caches.corpus", "projects.caches.labels",
     "projects.connection", "projects.files", "projects.migrations", "projects.store",
     "run_folder.card", "run_folder.predictions", "scoring.marks", "settings", "system.garbage",
-    "system.leftovers", "system.moments", "system.processes", "system.progress", "text.messages",
-    "text.model", "text.tokenization",
+    "system.leftovers", "system.moments", "system.processes", "system.progress", "text.language",
+    "text.messages", "text.model", "text.tokenization",
 }  # fmt: skip
 
 
