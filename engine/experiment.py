@@ -153,7 +153,7 @@ def prepare(
     elif not isinstance(priors, Priors):
         priors = given_priors(priors, data.types, labels=data.labels)
     check_data(data, priors.values)
-    notes = (*_doubt_notes(doubtful), *priors.notes, *data_warnings(data, settings))
+    notes = (*labels.notes, *_doubt_notes(doubtful), *priors.notes, *data_warnings(data, settings))
     return Prepared(labels, replace(data, cache=cache), priors, doubtful, notes)
 
 

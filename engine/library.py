@@ -20,7 +20,7 @@ from engine.dictionaries import Dictionary
 from engine.files import SourceFile, read_source
 from engine.guide import Step, project_steps
 from engine.labels import DistantLabels, Health, HealthEntry
-from engine.projects import Project, open_project
+from engine.projects import Opinion, Project, open_project
 from engine.review import suggestions
 from engine.scoring import Evaluation
 from engine.settings import (
@@ -35,7 +35,14 @@ from engine.settings import (
     Settings,
     training_settings,
 )
-from engine.text import Corpus, Document, EntitiesByDocument, InputError
+from engine.text import (
+    Corpus,
+    Document,
+    EntitiesByDocument,
+    InputError,
+    detect_language,
+    use_language,
+)
 
 if TYPE_CHECKING:
     from engine.experiment import Run
@@ -58,14 +65,32 @@ def read_corpus(
 
 
 def read_dictionaries(
-    files: Files, entity_type: str | None = None, limits: Limits | None = LIMITS
+    files: Files,
+    entity_type: str | None = None,
+    limits: Limits | None = LIMITS,
+    *,
+    never: bool = False,
 ) -> list[Dictionary]:
-    """Return the dictionaries of one or more files.
+    """Return the dictionaries of one or more files; a folder stands for all that are in it.
 
-    `entity_type` is the type of phrases whose file names none. Files beyond the limits are refused;
-    `limits=None` reads whatever the memory holds.
+    `entity_type` is the type of phrases whose file names none. With `never`, all phrases are never
+    an entity: add such lists to the dictionaries that you label or train with. Files beyond the
+    limits are refused; `limits=None` reads whatever the memory holds.
     """
-    return _dictionaries.read_dictionaries(_sources(files, limits), ReadOptions(), entity_type)
+    given: list[Path | SourceFile] = []
+    notes: tuple[str, ...] = ()
+    for file in _given(files):
+        if isinstance(file, SourceFile):
+            given.append(file)
+            continue
+        paths, more = _dictionaries.dictionary_paths([file], limits or NO_LIMITS)
+        given += paths
+        notes += more
+    entity_type = _dictionaries.NEVER if never else entity_type
+    new = _dictionaries.read_dictionaries(_sources(given, limits), ReadOptions(), entity_type)
+    if notes:
+        new[0] = replace(new[0], notes=(*new[0].notes, *notes))
+    return _dictionaries.as_never(new) if never else new
 
 
 def label(
@@ -93,6 +118,7 @@ def health(
     `mend(dictionaries, health.proposed)` accepts everything that it proposes.
     """
     labels = _labels.label(corpus.documents, dictionaries, match)
+    use_language(_language_of(corpus))
     return _labels.check_health(dictionaries, labels, list(corpus.sentences))
 
 
@@ -117,6 +143,7 @@ def suggest(
     from engine import experiment, learning  # torch takes seconds to import
 
     settings = _settings(preset, "bilstm", changes)
+    use_language(_language_of(corpus))
     with tempfile.TemporaryDirectory() as cache:  # the text is encoded once
         prepared = experiment.prepare(
             corpus.documents, dictionaries, match=match, settings=settings, cache=Path(cache)
@@ -146,6 +173,7 @@ def train(
     from engine import experiment, runs  # torch takes seconds to import
 
     settings = _settings(preset, encoder, {"method": method, "seed": seed, **changes})
+    use_language(_language_of(corpus))
     with tempfile.TemporaryDirectory() as cache:  # the text is encoded once
         prepared = experiment.prepare(
             corpus.documents, dictionaries, match=match, settings=settings, cache=Path(cache)
@@ -197,7 +225,34 @@ def next_steps(project: Project | str) -> tuple[Step, ...]:
 
     The step whose state is "next" is the one that helps most.
     """
-    return project_steps(open_project(project) if isinstance(project, str) else project)
+    return project_steps(_opened(project))
+
+
+def add_opinion(project: Project | str, name: str, files: Files) -> list[str]:
+    """Keep what another system or a person found in a project, under a name; return notes.
+
+    The files hold entities with offsets in the project's documents. They become a lane in Compare
+    and Review; an opinion of this name is replaced.
+    """
+    return _opened(project).add_opinion(name, _sources(files, LIMITS))
+
+
+def opinions(project: Project | str) -> list[Opinion]:
+    """Return what other systems and people found in a project: names and counts."""
+    return _opened(project).opinions()
+
+
+def remove_opinion(project: Project | str, name: str) -> None:
+    """Remove an opinion from a project."""
+    _opened(project).remove_opinion(name)
+
+
+def _opened(project: Project | str) -> Project:
+    return open_project(project) if isinstance(project, str) else project
+
+
+def _language_of(corpus: Corpus) -> str:
+    return detect_language(document.text for document in corpus.documents)
 
 
 def _settings(preset: str, encoder: str, changes: Mapping[str, Any]) -> Settings:
@@ -210,11 +265,14 @@ def _settings(preset: str, encoder: str, changes: Mapping[str, Any]) -> Settings
 
 
 def _sources(files: Files, limits: Limits | None) -> list[SourceFile]:
-    given = [files] if isinstance(files, str | Path | SourceFile) else list(files)
     allowed = limits or NO_LIMITS
     return [
         replace(file, limits=allowed)
         if isinstance(file, SourceFile)
         else read_source(file, allowed)
-        for file in given
+        for file in _given(files)
     ]
+
+
+def _given(files: Files) -> list[str | Path | SourceFile]:
+    return [files] if isinstance(files, str | Path | SourceFile) else list(files)

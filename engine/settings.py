@@ -112,6 +112,13 @@ MATCH_PRESETS: dict[str, MatchOptions] = {
 DEFAULT_MATCH_PRESET = "adaptive"
 
 
+ENGLISH = "en"
+# Languages whose abbreviations and stop words are known. In others, English rules are used.
+LANGUAGES = {
+    ENGLISH: "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian",
+    "pt": "Portuguese", "nl": "Dutch",
+}  # fmt: skip
+
 READ_RULES = {
     "text_column": _OPTIONAL_NAME,
     "id_column": _OPTIONAL_NAME,
@@ -119,6 +126,7 @@ READ_RULES = {
     "encoding": _OPTIONAL_NAME,
     "skip_bad_lines": _YES_OR_NO,
     "keep_entities": _YES_OR_NO,
+    "language": Rule(str, choices=tuple(LANGUAGES), is_optional=True),
 }
 
 
@@ -132,6 +140,7 @@ class ReadOptions:
     encoding: str | None = None  # overrides detection, e.g. "shift_jis"
     skip_bad_lines: bool = False  # skip lines that cannot be read, and count them
     keep_entities: bool = True  # keep the annotations in the file, as gold
+    language: str | None = None  # whose sentences they are; None: English
 
     def __post_init__(self) -> None:
         _check(self, READ_RULES)

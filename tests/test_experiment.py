@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine import experiment
-from engine.dictionaries.model import Dictionary, Phrase
+from engine.dictionaries.model import NEVER, Dictionary, Phrase
 from engine.experiment import predict, prepare, probabilities, run, run_supervised, score
 from engine.labels.distant import dictionary_entities, label
 from engine.learning.assembly import make_tagger
@@ -307,6 +307,21 @@ def test_prepare_lets_a_person_override_the_dictionary(planted, text):
     )
     assert (prepared.labels.labels > 0).sum() - (prepared.data.labels > 0).sum() == 1
     assert prepared.data.known_negatives.sum() == 1
+
+
+def test_prepare_knows_what_is_never_an_entity(text):
+    documents, dictionaries = text
+    first = dictionaries[0].phrases[0]
+    never = Dictionary("never.txt", (Phrase(first.text, NEVER),))
+    plain = prepare(*text, match="strict", settings=SMALL)
+    prepared = prepare(documents, [*dictionaries, never], match="strict", settings=SMALL)
+    negatives = prepared.data.known_negatives
+    assert prepared.data.types == plain.data.types
+    assert plain.data.known_negatives is None and negatives.any()
+    assert np.array_equal(negatives, (plain.data.labels > 0) & (prepared.data.labels == 0))
+    settings = settings_for("conf_mpu", **LEARNING)
+    trained = run(prepared.data, prepared.priors.values, settings)
+    assert (trained.confidence.values[negatives] < 0.01).all()
 
 
 def test_prepare_refuses_what_no_method_can_learn_from(text):

@@ -54,3 +54,34 @@ def test_next_steps_of_a_project(tmp_path, monkeypatch):
     by_project, by_id = glossa.next_steps(project), glossa.next_steps(project.id)
     assert by_project == by_id
     assert [step.title for step in by_id if step.state == "next"] == ["Add text"]
+
+
+def test_a_folder_stands_for_the_dictionaries_in_it(tmp_path):
+    (tmp_path / "Disease.txt").write_text("gout")
+    (tmp_path / "Drug.csv").write_text("term,label\nzinc,Drug\n")
+    (tmp_path / "LICENSE").write_text("x")
+    first, second = glossa.read_dictionaries(str(tmp_path))
+    assert (first.name, second.name) == ("Disease.txt", "Drug.csv")
+    assert first.notes == (f'"LICENSE" in {tmp_path} left out: no dictionary',)
+    given = [SourceFile("Sign.txt", b"rash"), tmp_path]
+    names = [dictionary.name for dictionary in glossa.read_dictionaries(given)]
+    assert names == ["Sign.txt", "Disease.txt", "Drug.csv"]
+
+
+def test_files_can_be_read_as_never_an_entity():
+    file = SourceFile("a.csv", b"term,label\ngout,Disease\n")
+    corpus = glossa.read_corpus(SourceFile("t.txt", b"He had gout."))
+    disease, never = glossa.read_dictionaries(file), glossa.read_dictionaries(file, never=True)
+    assert len(glossa.label(corpus, disease).kept) == 1
+    labels = glossa.label(corpus, [*disease, *never])
+    assert len(labels.kept) == 0 and labels.known_negatives.sum() == 1
+
+
+def test_opinions_of_others_are_kept_listed_and_removed():
+    project = create_project("Mine")
+    project.add_text([SourceFile("t.jsonl", b'{"id": "a", "text": "He had gout."}')])
+    file = SourceFile("p.csv", b"doc_id,start,end,label\na,7,11,Disease\n")
+    assert glossa.add_opinion(project.id, "Anna", file) == []
+    assert [(o.name, o.entities) for o in glossa.opinions(project)] == [("Anna", 1)]
+    glossa.remove_opinion(project, "Anna")
+    assert glossa.opinions(project.id) == []

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # Streamlit add
 import streamlit as st
 
 from engine.projects import Project, kept_connections
-from engine.text import InputError
+from engine.text import InputError, use_language
 from ui.parts import elements, garbage, sidebar, sign_in
 from ui.parts.highlight import STYLE
 from ui.parts.page_style import PAGE_STYLE
@@ -140,6 +140,8 @@ def opened() -> Project | None:
         elements.empty_state(
             "No project is open. Choose or create one first.", "See all projects", "home"
         )
+    else:
+        use_language(project.language())
     return project
 
 

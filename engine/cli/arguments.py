@@ -10,6 +10,7 @@ from engine.settings import (
     DEFAULT_MATCH_PRESET,
     DEFAULT_TRAINING_PRESET,
     ENCODERS,
+    LANGUAGES,
     MATCH_PRESETS,
     METHODS,
     TRAINING_PRESETS,
@@ -43,7 +44,8 @@ def add_labeling(parser: argparse.ArgumentParser, *, has_gold: bool = True) -> N
         nargs="+",
         default=[],
         metavar="DICT",
-        help="dictionaries: Type.txt, csv/tsv with term and label, patterns.jsonl, json, or a zip",
+        help="dictionaries: Type.txt, csv/tsv with term and label, patterns.jsonl, json, a zip, "
+        "or a folder of these",
     )
     parser.add_argument(
         "--project",
@@ -59,6 +61,7 @@ def add_labeling(parser: argparse.ArgumentParser, *, has_gold: bool = True) -> N
         f"(default: {DEFAULT_MATCH_PRESET})",
     )
     add_type(parser)
+    add_never(parser)
     parser.add_argument(
         "--mute",
         nargs="+",
@@ -82,6 +85,18 @@ def add_labeling(parser: argparse.ArgumentParser, *, has_gold: bool = True) -> N
 def add_type(parser: argparse.ArgumentParser) -> None:
     """Add the entity type of phrases that have none."""
     parser.add_argument("--type", metavar="TYPE", help="entity type of phrases that have none")
+
+
+def add_never(parser: argparse.ArgumentParser) -> None:
+    """Add lists of what is never an entity."""
+    parser.add_argument(
+        "--never",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="phrases and patterns that are never an entity: not labeled, and known negatives in "
+        "training; files as for --dictionary",
+    )
 
 
 def add_learning(parser: argparse.ArgumentParser) -> None:
@@ -129,6 +144,13 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lines", action="store_true", help=".txt: one document per line")
     group.add_argument(
         "--encoding", metavar="NAME", help="encoding of the files, if the detected one is wrong"
+    )
+    group.add_argument(
+        "--language",
+        choices=list(LANGUAGES),
+        metavar="CODE",
+        help="language of the texts, which sentence splitting, stop words and everyday words "
+        f"follow: {', '.join(LANGUAGES)} (default: detected)",
     )
     group.add_argument(
         "--skip-bad-lines", action="store_true", help="leave out lines that cannot be read"

@@ -33,6 +33,7 @@ from engine.cli.label import label_command
 from engine.cli.project_arguments import (
     add_export,
     add_import,
+    add_opinion,
     add_projects,
     add_status,
     add_work,
@@ -99,6 +100,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_projects(commands_parser)
     add_status(commands_parser)
     add_import(commands_parser)
+    add_opinion(commands_parser)
     add_export(commands_parser)
     add_work(commands_parser)
     _add_app(commands_parser)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from engine.cli.inputs import named_project
 from engine.cli.terminal import limits_of, note_all, read_options, say
+from engine.dictionaries import dictionary_paths
 from engine.files import GivenFile, open_source
 from engine.projects import (
     IMPORT_LIMITS,
@@ -22,15 +23,19 @@ def import_command(options: argparse.Namespace) -> None:
         project = import_project_zip(options.zip)
         say(f'Project {project.id} ("{project.name}") was made from {options.zip}.')
         return
-    texts, dictionaries, gold = (
-        [open_source(path, limits_of(options, IMPORT_LIMITS)) for path in paths]
-        for paths in (options.text, options.dictionary, options.gold)
+    limits = limits_of(options, IMPORT_LIMITS)
+    paths, notes = dictionary_paths(options.dictionary, limits)
+    never_paths, never_notes = dictionary_paths(options.never, limits)
+    texts, dictionaries, never, gold = (
+        [open_source(path, limits) for path in given]
+        for given in (options.text, paths, never_paths, options.gold)
     )
-    if not (texts or dictionaries or gold) and not options.create:
-        raise InputError("nothing to import: give --text, --dictionary or --gold")
+    note_all((*notes, *never_notes))
+    if not (texts or dictionaries or never or gold) and not options.create:
+        raise InputError("nothing to import: give --text, --dictionary, --never or --gold")
     project = create_project(options.create) if options.create else named_project(options.project)
     try:
-        _add(project, options, texts, dictionaries, gold)
+        _add(project, options, texts, dictionaries, never, gold)
     except BaseException:
         if options.create:
             delete_project(project.id)
@@ -43,6 +48,7 @@ def _add(
     options: argparse.Namespace,
     texts: Sequence[GivenFile],
     dictionaries: Sequence[GivenFile],
+    never: Sequence[GivenFile],
     gold: Sequence[GivenFile],
 ) -> None:
     reading = read_options(options)
@@ -50,6 +56,8 @@ def _add(
         note_all(project.add_text(texts, reading))
     if dictionaries:
         note_all(project.add_dictionaries(dictionaries, reading, options.type))
+    if never:
+        note_all(project.add_dictionaries(never, reading, is_never=True))
     if gold:
         note_all(project.set_gold(gold, reading))
 

@@ -1,23 +1,27 @@
 """Read the texts, dictionaries and gold that a command names, from files or from a project."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from engine.cli.terminal import limits_of, note_all, read_files, read_options
 from engine.dictionaries import (
+    NEVER,
     Dictionary,
     PhraseRow,
+    as_never,
+    dictionary_paths,
     find_phrases,
     mute_phrases,
     mute_short_forms,
     read_dictionaries,
+    with_own_names,
 )
 from engine.files import read_source
-from engine.formats import align, gold_of
+from engine.formats import align, gold_of, read_corpus
 from engine.labels import is_short_form
 from engine.projects import SAMPLE_ID, Project, open_project, sample_project, sweep_leftovers
-from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS
-from engine.text import Corpus, Entity, InputError, words
+from engine.settings import DEFAULT_MATCH_PRESET, ENGLISH, LANGUAGES, MATCH_PRESETS
+from engine.text import Corpus, Entity, InputError, detect_language, use_language, words
 
 
 def named_project(id: str) -> Project:
@@ -36,7 +40,7 @@ def project_of(options: argparse.Namespace) -> Project | None:
         if not options.text or not options.dictionary:
             raise InputError("name text files and their --dictionary, or a --project")
         return None
-    for name in ("text", "dictionary", "gold", "type", "mute"):
+    for name in ("text", "dictionary", "gold", "type", "mute", "never"):
         if getattr(options, name):
             raise InputError(
                 f"--project brings its own texts, dictionaries and gold; leave out "
@@ -57,7 +61,8 @@ def match_preset(options: argparse.Namespace) -> str:
 def read_texts(options: argparse.Namespace) -> Corpus:
     """Return the texts that the command names; at least one of them has words."""
     project = named_project(options.project) if getattr(options, "project", None) else None
-    corpus = project.corpus() if project else read_files(options.text, options)
+    corpus = project.corpus() if project else _in_its_language(options)
+    use_language(project.language() if project else options.language)
     names = f"project {project.id}" if project else ", ".join(options.text)
     if project and not corpus.documents:
         raise InputError(f"{names} has no text yet; add some with: glossa import")
@@ -65,6 +70,20 @@ def read_texts(options: argparse.Namespace) -> Corpus:
         raise InputError(f"{names} holds entities but not the texts they are in; give those too")
     if not any(document.sentences for document in corpus.documents):
         raise InputError(f"{names} holds no words to label")
+    return corpus
+
+
+def _in_its_language(options: argparse.Namespace) -> Corpus:
+    """Return the texts of files; if they are not English, with sentences as in their language."""
+    corpus = read_files(options.text, options)
+    if options.language is None:
+        detected = detect_language(document.text for document in corpus.documents)
+        if detected != ENGLISH:
+            options.language = detected
+            name = LANGUAGES[detected]
+            note_all([f"the text looks {name}: sentences and stop words follow it (--language)"])
+            sources = [read_source(path, limits_of(options)) for path in options.text]
+            corpus = read_corpus(sources, read_options(options))
     return corpus
 
 
@@ -77,8 +96,9 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
                 f"project {project.id} has no dictionaries yet; add some with: glossa import"
             )
         return dictionaries
-    files = [read_source(path, limits_of(options)) for path in options.dictionary]
-    dictionaries = read_dictionaries(files, read_options(options), options.type)
+    dictionaries = _read_dictionaries(options.dictionary, options, options.type)
+    never = as_never(_read_dictionaries(options.never, options, NEVER))
+    dictionaries = with_own_names([*dictionaries, *never])
     muted = find_phrases(dictionaries, ((phrase, None) for phrase in options.mute))
     known = {row.text.casefold() for row in muted}
     unknown = [phrase for phrase in options.mute if phrase.casefold() not in known]
@@ -91,6 +111,15 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
     for dictionary in dictionaries:
         note_all(f"{dictionary.name}: {note}" for note in dictionary.notes)
     return dictionaries
+
+
+def _read_dictionaries(
+    paths: Sequence[str], options: argparse.Namespace, entity_type: str | None
+) -> list[Dictionary]:
+    files, notes = dictionary_paths(paths, limits_of(options))
+    note_all(notes)
+    sources = [read_source(path, limits_of(options)) for path in files]
+    return read_dictionaries(sources, read_options(options), entity_type)
 
 
 def read_gold(

@@ -14,7 +14,7 @@ from engine.cli.label_tables import (
     say_precision,
 )
 from engine.cli.sample import check_verdicts, read_checked, write_sample
-from engine.cli.terminal import write_file
+from engine.cli.terminal import note_all, write_file
 from engine.formats import writable_format
 from engine.labels import Coverage, dictionary_entities, label, measure_coverage
 from engine.scoring import kept_matches
@@ -39,6 +39,7 @@ def label_command(options: argparse.Namespace) -> None:
             workers=options.workers,
             on_progress=progress.advance,
         )
+    note_all(labels.notes)
     figures = measure_coverage(labels)
     if not figures.matches:
         raise InputError(_nothing_matches(figures, preset))

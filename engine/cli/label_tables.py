@@ -15,6 +15,7 @@ from engine.labels import (
     coverage_by_dictionary,
     coverage_by_type,
     dictionary_entities,
+    measure_coverage,
     missing_candidates,
 )
 from engine.scoring import (
@@ -51,6 +52,12 @@ def say_coverage(labels: DistantLabels, figures: Coverage) -> None:
     say("\n" + console.table(coverage_by_type(labels), {"entity_type": "type", **columns}))
     by_dictionary = coverage_by_dictionary(labels)
     say("\n" + console.table(by_dictionary, {"dictionary": "dictionary", **columns}))
+    if labels.never is not None:
+        never = measure_coverage(labels.never)
+        say(
+            f"\nNever an entity: {never.used_phrases:,} of {never.phrases:,} phrases in "
+            f"{never.matches:,} places, which are not labeled."
+        )
     for row in by_dictionary[by_dictionary["matches"] == 0].itertuples():
         note_all(
             [

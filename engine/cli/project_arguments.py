@@ -1,13 +1,26 @@
-"""Define the commands about projects: projects, status, import, export and work."""
+"""Define the commands about projects: projects, status, import, opinion, export and work."""
 
 from typing import TYPE_CHECKING
 
-from engine.cli.arguments import add_command, add_reading, add_type, add_writing
+from engine.cli.arguments import (
+    READABLE,
+    add_command,
+    add_never,
+    add_reading,
+    add_type,
+    add_writing,
+)
 from engine.cli.export import export_command
 from engine.cli.import_ import import_command
+from engine.cli.opinion import (
+    add_opinion_command,
+    list_opinions_command,
+    remove_opinion_command,
+)
 from engine.cli.projects import projects_command
 from engine.cli.status import status_command
 from engine.export import METHOD_ORDER
+from engine.formats import FORMATS
 from engine.guide import OPTIONAL
 from engine.jobs.worker import work_command
 
@@ -60,7 +73,11 @@ def add_import(parsers: "Subparsers") -> None:
     which.add_argument("--zip", metavar="FILE", help="make a project from a zip of one")
     parser.add_argument("--text", nargs="+", default=[], metavar="FILE", help="text files to add")
     parser.add_argument(
-        "--dictionary", nargs="+", default=[], metavar="FILE", help="dictionaries to add"
+        "--dictionary",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="dictionaries to add, or folders of them",
     )
     parser.add_argument(
         "--gold",
@@ -70,8 +87,48 @@ def add_import(parsers: "Subparsers") -> None:
         help="human labels; they replace the gold that is there",
     )
     add_type(parser)
+    add_never(parser)
     add_reading(parser)
     parser.set_defaults(run=import_command)
+
+
+def add_opinion(parsers: "Subparsers") -> None:
+    """Add `opinion` and what can be done with one."""
+    parser = add_command(
+        parsers,
+        "opinion",
+        "keep what another system or a person found beside what the methods find",
+        "glossa opinion add GPT predictions.csv --project sample",
+    )
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    add = add_command(
+        actions,
+        "add",
+        "add entities with offsets in the project's documents, as a lane in Compare and Review",
+        "glossa opinion add GPT predictions.csv --project sample",
+    )
+    add.add_argument("name", metavar="NAME", help="whose opinion it is; an old one is replaced")
+    add.add_argument("file", nargs="+", metavar="FILE", help=f"the entities ({READABLE})")
+    add.add_argument(
+        "--from",
+        dest="source_format",
+        metavar="FORMAT",
+        help="format of the files, if their names and content do not show it",
+        choices=list(FORMATS),
+    )
+    add_reading(add)
+    add.set_defaults(run=add_opinion_command)
+    listing = add_command(
+        actions, "list", "list the opinions of a project", "glossa opinion list --project sample"
+    )
+    listing.set_defaults(run=list_opinions_command)
+    remove = add_command(
+        actions, "remove", "remove an opinion", "glossa opinion remove GPT --project sample"
+    )
+    remove.add_argument("name", metavar="NAME")
+    remove.set_defaults(run=remove_opinion_command)
+    for action in (add, listing, remove):
+        action.add_argument("--project", required=True, metavar="ID")
 
 
 def add_export(parsers: "Subparsers") -> None:

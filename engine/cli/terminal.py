@@ -90,6 +90,7 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
         lines_are_documents=options.lines,
         encoding=options.encoding,
         skip_bad_lines=options.skip_bad_lines,
+        language=options.language,
     )
 
 

@@ -1,12 +1,13 @@
 """Dictionaries: phrases with entity types, read from files, folded, checked and edited.
 
-model    phrases, dictionaries, and the hash of their content
-reading  files of phrases into dictionaries, with notes
-layouts  lines and columns into phrases
-records  JSON into phrases
-folding  the form in which phrases and text are compared
-audit    phrases that are likely to match wrongly
-editing  join, retype, mute, unmute and move
+model     phrases, dictionaries, and the hash of their content
+reading   files of phrases into dictionaries, with notes
+layouts   lines and columns into phrases
+records   JSON into phrases
+folding   the form in which phrases and text are compared
+patterns  regular expressions and token patterns
+audit     phrases that are likely to match wrongly
+editing   join, retype, mute, unmute and move
 """
 
 from engine.dictionaries.audit import (
@@ -20,6 +21,7 @@ from engine.dictionaries.audit import (
 )
 from engine.dictionaries.editing import (
     PhraseRow,
+    as_never,
     clean_type,
     find_phrases,
     join,
@@ -44,27 +46,49 @@ from engine.dictionaries.folding import (
     spelling,
 )
 from engine.dictionaries.model import (
+    NEVER,
     Dictionary,
     Phrase,
     active_phrases,
     active_types,
     fingerprint,
     first_share,
+    never_lists,
+    type_name,
 )
-from engine.dictionaries.reading import read_dictionaries, read_dictionary
+from engine.dictionaries.patterns import (
+    Expression,
+    TokenPattern,
+    compile_pattern,
+    is_pattern,
+)
+from engine.dictionaries.reading import (
+    DICTIONARY_ENDINGS,
+    dictionary_paths,
+    is_dictionary_name,
+    read_dictionaries,
+    read_dictionary,
+)
 
 __all__ = [
+    "DICTIONARY_ENDINGS",
     "EXACT",
     "MORE_CAPITALS",
+    "NEVER",
     "OTHER_CASE",
     "Dictionary",
+    "Expression",
     "Phrase",
     "PhraseRow",
+    "TokenPattern",
     "active_phrases",
     "active_types",
+    "as_never",
     "audit_dictionaries",
     "begins_lower",
     "clean_type",
+    "compile_pattern",
+    "dictionary_paths",
     "find_phrases",
     "fingerprint",
     "first_share",
@@ -72,6 +96,8 @@ __all__ = [
     "general_share",
     "is_acronym",
     "is_common_word",
+    "is_dictionary_name",
+    "is_pattern",
     "is_stop_phrase",
     "is_stop_word",
     "is_unit",
@@ -81,6 +107,7 @@ __all__ = [
     "mute",
     "mute_phrases",
     "mute_short_forms",
+    "never_lists",
     "phrase_flags",
     "read_dictionaries",
     "read_dictionary",
@@ -88,6 +115,7 @@ __all__ = [
     "retype",
     "singular",
     "spelling",
+    "type_name",
     "unmute_phrases",
     "with_own_names",
 ]

@@ -12,7 +12,9 @@ import pandas as pd
 
 from engine.dictionaries.folding import singular
 from engine.dictionaries.model import Dictionary, active_phrases
-from engine.text import tokenize
+from engine.dictionaries.patterns import is_pattern
+from engine.settings import ENGLISH
+from engine.text import current_language, stop_words, tokenize
 
 _VERY_SHORT_CHARACTERS = 2
 _SHORT_CHARACTERS = 3
@@ -44,6 +46,8 @@ def phrase_flags(text: str) -> tuple[str, ...]:
     >>> phrase_flags("it"), phrase_flags("lead"), phrase_flags("aspirin")
     (('stop word', 'very short'), ('common word',), ())
     """
+    if is_pattern(text):
+        return ()
     checks = (
         ("stop word", is_stop_phrase(text)),
         ("very short", len(text) <= _VERY_SHORT_CHARACTERS),
@@ -57,17 +61,25 @@ def phrase_flags(text: str) -> tuple[str, ...]:
 
 
 def is_stop_word(word: str) -> bool:
-    """Return whether a lower-case word has no meaning by itself (the, of, it)."""
-    return word in _words("stop_words")
+    """Return whether a lower-case word has no meaning by itself (the, of, it).
+
+    The language in use counts; see `engine.text.language`.
+    """
+    code = current_language()
+    return word in (_words("stop_words") if code == ENGLISH else stop_words(code))
 
 
 @lru_cache(maxsize=100_000)
 def is_common_word(word: str) -> bool:
     """Return whether a lower-case word is everyday English, inflected forms included.
 
+    In other languages only stop words count; their lists hold several hundred everyday words.
+
     >>> [is_common_word(word) for word in ("patients", "received", "dosing", "warfarin")]
     [True, True, True, False]
     """
+    if current_language() != ENGLISH:
+        return is_stop_word(word)
     forms = (word, singular(word), *_without_ending(word))
     return any(form in _words("common_words") or is_stop_word(form) for form in forms)
 
@@ -84,12 +96,14 @@ def is_unit(text: str) -> bool:
 def general_share(word: str) -> float:
     """Return how much of general English a lower-case everyday word makes up; 0 if it is none.
 
-    Frequencies fall with the rank (Zipf's law), and the first word has about a tenth of all. The
-    ranks are those of the word vectors GloVe.
+    Frequencies are known of English only. They fall with the rank (Zipf's law), and the first word
+    has about a tenth of all. The ranks are those of the word vectors GloVe.
 
     >>> general_share("lead") > general_share("stroke") > general_share("warfarin")
     True
     """
+    if current_language() != ENGLISH:
+        return 0.0
     forms = (word, singular(word), *_without_ending(word))
     ranks = _ranks()
     known = [ranks[form] for form in forms if form in ranks]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from engine.dictionaries.model import Dictionary, Phrase
+from engine.dictionaries.model import NEVER, Dictionary, Phrase, type_name
 from engine.formats import unique_ids
 
 
@@ -122,6 +122,11 @@ def retype(
     return [_with_types(dictionary, renamed) for dictionary in dictionaries]
 
 
+def as_never(dictionaries: Sequence[Dictionary]) -> list[Dictionary]:
+    """Return the dictionaries with all their phrases never an entity, whatever their type was."""
+    return retype(dictionaries, {(d.name, name): NEVER for d in dictionaries for name in d.types})
+
+
 def join(
     held: Sequence[Dictionary], new: Sequence[Dictionary], *, is_replacing: bool = False
 ) -> list[Dictionary]:
@@ -155,7 +160,7 @@ def clean_type(name: str) -> str:
     >>> clean_type(" Adverse  event ")
     'Adverse event'
     """
-    return " ".join(name.split())
+    return type_name(name)
 
 
 def list_phrases(texts: Iterable[str], most: int = 3) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 
-from engine.dictionaries.model import Phrase
+from engine.dictionaries.model import Phrase, type_name
+from engine.dictionaries.patterns import is_pattern
 from engine.files import Row, SourceFile, decode, find_column, read_table
 from engine.settings import MATCH_PRESETS, MatchOptions, ReadOptions
 from engine.text import InputError
@@ -47,12 +48,18 @@ class Content:
 
 def make_phrase(text: str, entity_type: str, line: int, canonical_id: str = "") -> Phrase:
     """Return a phrase with white space tidied; types are interned because they repeat."""
-    return Phrase(" ".join(text.split()), _type_name(entity_type), canonical_id.strip(), line)
+    return Phrase(tidy(text), _interned_type(entity_type), canonical_id.strip(), line)
 
 
 @lru_cache(maxsize=1_000)
-def _type_name(entity_type: str) -> str:
-    return sys.intern(" ".join(entity_type.split()))
+def _interned_type(entity_type: str) -> str:
+    return sys.intern(type_name(entity_type))
+
+
+def tidy(text: str) -> str:
+    """Return a phrase with white space tidied; inside a pattern, it may have a meaning."""
+    text = text.strip()
+    return text if is_pattern(text) else " ".join(text.split())
 
 
 # ---- one phrase per line --------------------------------------------------------------------
@@ -70,7 +77,7 @@ def read_text(file: SourceFile, options: ReadOptions, list_type: str) -> Content
 def _phrase_lines(text: str, list_type: str) -> Iterator[Phrase | Skip]:
     # Not splitlines(), which also ends lines at form feeds and U+2028.
     for number, line in enumerate(io.StringIO(text, newline=None), start=1):
-        clean = " ".join(line.split())
+        clean = tidy(line)
         if clean.startswith("#"):
             yield Skip("comment line", "skipped", number)
         elif clean:

@@ -9,6 +9,19 @@ from engine.settings import MatchOptions
 from engine.text import one_line
 
 _FINGERPRINT_LENGTH = 16
+NEVER = "never an entity"  # the type of phrases that must not be labeled: known negatives
+AMONG_NEVER = "never"  # what their type is called while they are matched among themselves
+_NEVER_NAMES = frozenset(("never", NEVER))
+
+
+def type_name(name: str) -> str:
+    """Return the name of a type with its white space tidied; "never" is one of a kind.
+
+    >>> type_name(" Adverse  event "), type_name("Never")
+    ('Adverse event', 'never an entity')
+    """
+    clean = " ".join(name.split())
+    return NEVER if clean.casefold() in _NEVER_NAMES else clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +80,34 @@ def _short_hash(lines: Iterable[str]) -> str:
 
 
 def active_phrases(dictionary: Dictionary) -> Iterator[Phrase]:
-    """Yield the phrases that can match: no muted ones, and none of a disabled dictionary."""
+    """Yield the phrases that can label: none that are muted, disabled or never an entity."""
+    return (phrase for phrase in _active(dictionary) if phrase.entity_type != NEVER)
+
+
+def never_lists(dictionaries: Iterable[Dictionary]) -> list[Dictionary]:
+    """Return the phrases that are never an entity as dictionaries of their own.
+
+    Their type has another name there, so that they match like any phrase.
+    """
+    lists = []
+    for dictionary in dictionaries:
+        phrases = [p for p in _active(dictionary) if p.entity_type == NEVER]
+        if phrases:
+            lists.append(
+                replace(
+                    dictionary,
+                    phrases=tuple(replace(p, entity_type=AMONG_NEVER) for p in phrases),
+                    muted=frozenset(),
+                    as_written=frozenset(
+                        (text, AMONG_NEVER) for text, name in dictionary.as_written if name == NEVER
+                    ),
+                    notes=(),
+                )
+            )
+    return lists
+
+
+def _active(dictionary: Dictionary) -> Iterator[Phrase]:
     if not dictionary.is_enabled:
         return
     if not dictionary.muted:  # the usual case

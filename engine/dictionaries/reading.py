@@ -4,19 +4,21 @@ Only white space is corrected without a note: it is removed around a phrase or a
 it inside becomes one space.
 """
 
+import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from engine.dictionaries.editing import with_own_names
 from engine.dictionaries.layouts import Content, Skip, make_phrase, read_columns, read_text
-from engine.dictionaries.model import Dictionary, Phrase
+from engine.dictionaries.model import NEVER, Dictionary, Phrase, type_name
+from engine.dictionaries.patterns import PatternError, compile_pattern, is_pattern
 from engine.dictionaries.records import read_json
 from engine.files import SourceFile, is_zip, refuse_lines, refuse_many, unzip
-from engine.settings import ReadOptions
+from engine.settings import LIMITS, Limits, ReadOptions
 from engine.system import without_collection
 from engine.text import InputError
 
@@ -27,12 +29,63 @@ _READERS: dict[str, Callable[[SourceFile, ReadOptions, str], Content]] = {
     ".json": read_json,
     ".jsonl": read_json,
 }
+DICTIONARY_ENDINGS = (*_READERS, ".zip")
 # File names that say nothing about the phrases inside.
 _GENERIC_STEMS = frozenset(
     ("dictionary", "dict", "dict_core", "dict_full", "terms", "phrases", "words", "list")
 ) | {"lexicon", "gazetteer"}
+# Files that lie beside dictionaries and are none.
+_NOT_LISTS = frozenset(("readme", "license", "licence", "copying", "notice", "changelog"))
+_NAMED_FAULTS = 20  # patterns that notes name, one each
+_NAMED_OTHERS = 5  # files that a note names
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _DEFAULT_OPTIONS = ReadOptions()
+
+
+def dictionary_paths(
+    paths: Iterable[str | Path], limits: Limits = LIMITS
+) -> tuple[list[Path], tuple[str, ...]]:
+    """Return the files to read, for a folder every dictionary in it, and a note on its others.
+
+    Sub-folders count. Hidden files and links to folders do not.
+    """
+    files: list[Path] = []
+    notes: list[str] = []
+    for path in map(Path, paths):
+        if not path.is_dir():
+            files.append(path)
+            continue
+        readable: list[str] = []
+        others: list[str] = []
+        for name in _files_in(path, limits):
+            (readable if is_dictionary_name(name) else others).append(name)
+        if not readable:
+            raise InputError(
+                f"{path} holds no dictionary. Supported: {' '.join(DICTIONARY_ENDINGS)}"
+            )
+        files += [path / name for name in readable]
+        notes += _left_out(others, str(path))
+    return files, tuple(notes)
+
+
+def _files_in(folder: Path, limits: Limits) -> list[str]:
+    """Return the files in a folder and its sub-folders, sorted, by their paths in it."""
+    names: list[str] = []
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"{error.filename} cannot be read: {error.strerror or error}") from error
+
+    for parent, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        inside = Path(parent).relative_to(folder)
+        names += [(inside / name).as_posix() for name in files if not name.startswith(".")]
+        if len(names) > limits.zip_members:
+            raise InputError(
+                f"{folder} holds more than {limits.zip_members:,} files; name the dictionaries in "
+                "it instead",
+                "no_limits",
+            )
+    return sorted(names)
 
 
 def read_dictionaries(
@@ -72,7 +125,8 @@ def read_dictionary(
     file = replace(file, name=PurePosixPath(file.name.replace("\\", "/")).name)
     if file.extension not in _READERS:
         raise InputError(
-            f"{file.name} is no dictionary that can be read. Supported: {' '.join(_READERS)} .zip"
+            f"{file.name} is no dictionary that can be read. "
+            f"Supported: {' '.join(DICTIONARY_ENDINGS)}"
         )
     # All but JSON has a phrase per line, and lines cost nothing to count.
     refuse_lines(file, "lines" if file.extension == ".json" else "phrases")
@@ -84,10 +138,11 @@ def read_dictionary(
     if unlabeled and not entity_type:
         raise InputError(_unlabeled_message(file.name, content, unlabeled), fix="entity_type")
     phrases, skips = _sift(_filled(items, entity_type) if unlabeled else items)
+    phrases, faults = _compiled(phrases)
     if not phrases:
-        held = ", ".join(_skip_notes(skips, 0)) or content.blank
+        held = ", ".join((*_skip_notes(skips, 0), *faults)) or content.blank
         raise InputError(f"{file.name} holds no phrases: {held}. Nothing was added")
-    notes = [*content.notes, *_skip_notes(skips, len(phrases)), *_type_notes(phrases)]
+    notes = [*content.notes, *_skip_notes(skips, len(phrases)), *faults, *_type_notes(phrases)]
     if unlabeled:
         notes.append(f"{_counted(len(unlabeled), 'phrase')} had no label; took {entity_type}")
     if content.is_list and not entity_type and file.stem.strip().lower() in _GENERIC_STEMS:
@@ -101,15 +156,35 @@ def _members(file: SourceFile) -> tuple[list[SourceFile], tuple[str, ...]]:
     if not is_zip(file):
         return [file], ()
     members = unzip(file)
-    readable = [member for member in members if member.extension in _READERS]
+    readable = [m for m in members if m.extension in _READERS and is_dictionary_name(m.name)]
     if not readable:
         raise InputError(f"{file.name} holds no dictionary. Supported: {' '.join(_READERS)}")
-    others = [member.name for member in members if member.extension not in _READERS]
-    return readable, tuple(f'"{name}" in {file.name} left out: no dictionary' for name in others)
+    others = [member.name for member in members if member not in readable]
+    return readable, _left_out(others, file.name)
+
+
+def is_dictionary_name(name: str) -> bool:
+    """Return whether a file of a folder may be a dictionary, by its name.
+
+    >>> [is_dictionary_name(name) for name in ("a/Disease.txt", "a/README.txt", "a/notes.pdf")]
+    [True, False, False]
+    """
+    path = PurePosixPath(name)
+    return path.suffix.lower() in DICTIONARY_ENDINGS and path.stem.lower() not in _NOT_LISTS
+
+
+def _left_out(names: Sequence[str], where: str) -> tuple[str, ...]:
+    """Return one note on the files of a folder or an archive that are no dictionaries."""
+    if not names:
+        return ()
+    listed = ", ".join(f'"{name}"' for name in names[:_NAMED_OTHERS])
+    more = len(names) - _NAMED_OTHERS
+    listed += f" and {_counted(more, 'more file')}" if more > 0 else ""
+    return (f"{listed} in {where} left out: no dictionary",)
 
 
 def _list_type(file: SourceFile, entity_type: str | None) -> str:
-    name = " ".join((entity_type or file.stem).split())
+    name = type_name(entity_type or file.stem)
     if not name:
         raise InputError(f'the file name "{file.name}" gives no type. Rename it, e.g. Disease.txt')
     return name
@@ -139,6 +214,26 @@ def _sift(items: Iterable[Phrase | Skip]) -> tuple[list[Phrase], _Tally]:
             skip = _fault(item, of_type)
         tally.setdefault((skip.noun, skip.why), [0, skip.line])[0] += 1
     return kept, tally
+
+
+def _compiled(phrases: list[Phrase]) -> tuple[list[Phrase], list[str]]:
+    """Return the phrases without patterns that cannot be used, and a note on each of those."""
+    faulty: dict[int, str] = {}
+    for number, phrase in enumerate(phrases):
+        if is_pattern(phrase.text):
+            try:
+                compile_pattern(phrase.text)
+            except PatternError as error:
+                where = f"line {phrase.line:,}: " if phrase.line else ""
+                faulty[number] = f"{where}the pattern {phrase.text[:80]} {error}; left out"
+    if not faulty:
+        return phrases, []
+    kept = [phrase for number, phrase in enumerate(phrases) if number not in faulty]
+    notes = list(faulty.values())
+    if len(notes) > _NAMED_FAULTS:
+        rest = _counted(len(notes) - _NAMED_FAULTS, "more pattern")
+        notes = [*notes[:_NAMED_FAULTS], f"{rest} cannot be used; left out"]
+    return kept, notes
 
 
 def _fault(phrase: Phrase, seen: dict[str, str]) -> Skip:
@@ -188,7 +283,7 @@ def _skip_notes(tally: _Tally, kept_count: int) -> Iterator[str]:
 
 def _type_notes(phrases: Iterable[Phrase]) -> Iterator[str]:
     for name in sorted({phrase.entity_type for phrase in phrases}):
-        if " " in name:
+        if " " in name and name != NEVER:
             written = name.replace(" ", "_")
             yield f'Label "{name}" contains a space; it will be written as {written} in CoNLL.'
 

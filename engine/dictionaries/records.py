@@ -15,6 +15,7 @@ from engine.dictionaries.layouts import (
     match_from_cells,
 )
 from engine.dictionaries.model import Phrase
+from engine.dictionaries.patterns import token_pattern_text
 from engine.files import Record, SourceFile, read_records
 from engine.settings import ReadOptions
 
@@ -83,9 +84,7 @@ def _from_fields(fields: dict[str, Any], line: int) -> Phrase | Skip:
     canonical = next((fields[name] for name in ID_COLUMNS if fields.get(name)), "")
     term = next((fields[name] for name in ("pattern", *TERM_COLUMNS) if name in fields), None)
     if isinstance(term, list):
-        term = _joined(term)
-        if term is None:
-            return Skip("pattern", "skipped: only TEXT, LOWER and ORTH make a phrase", line)
+        term = token_pattern_text(term) if (words := _joined(term)) is None else words
     if not isinstance(term, str):
         return Skip("record", "without a term left out", line)
     return make_phrase(term, label if isinstance(label, str) else "", line, str(canonical))

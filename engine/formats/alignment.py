@@ -32,8 +32,8 @@ def gold_of(corpus: Corpus) -> Corpus:
     return replace(corpus, entities=kept)
 
 
-def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
-    """Return the entities of `annotated` at their places in `documents`.
+def align(documents: Sequence[Document], annotated: Corpus, *, what: str = "gold") -> Aligned:
+    """Return the entities of `annotated` at their places in `documents`; messages name `what`.
 
     A file without text (entities CSV) is matched by document id. With text, a document is matched
     by id, else by its letters. White space may differ, so tokenized gold fits raw text.
@@ -41,7 +41,7 @@ def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
     if not annotated.entities:
         raise InputError(
             f"{_names(annotated)} holds no annotations. "
-            "Gold can be CoNLL, JSONL with spans, PubTator, brat or an entities CSV"
+            f"{what.capitalize()} can be CoNLL, JSONL with spans, PubTator, brat or an entities CSV"
         )
     targets = _targets(documents, annotated)
     sources = {document.id: document for document in annotated.documents}
@@ -59,7 +59,7 @@ def align(documents: Sequence[Document], annotated: Corpus) -> Aligned:
         raise InputError(
             f"{_names(annotated)} annotates none of these documents: neither an id nor a text is "
             f'the same (its first document is "{unknown[0]}", the first here is '
-            f'"{documents[0].id if documents else "none"}"). Give gold for the same documents'
+            f'"{documents[0].id if documents else "none"}"). Give {what} for the same documents'
         )
     if not unknown:
         return Aligned(entities)

@@ -11,8 +11,8 @@ from engine.formats.detection import detect_format
 from engine.formats.drafts import Counts, with_id
 from engine.formats.ids import unique_ids
 from engine.formats.pairing import extension, pair_files
-from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity, FileReport, InputError
+from engine.settings import ENGLISH, ReadOptions
+from engine.text import Corpus, Document, Entity, FileReport, InputError, in_language
 
 F = TypeVar("F", bound=Source)
 
@@ -26,6 +26,11 @@ def read_corpus(
     same id, the second gets a new one, and a note says so.
     """
     options = options or ReadOptions()
+    with in_language(options.language or ENGLISH):
+        return _read_corpus(files, options, format)
+
+
+def _read_corpus(files: Iterable[Source], options: ReadOptions, format: str | None) -> Corpus:
     parts: list[Corpus] = []
     counts: Counts | None = None
     for group in group_files(files, _unpack):

@@ -20,7 +20,7 @@ from engine.formats.ids import IdBook
 from engine.formats.pairing import extension
 from engine.formats.reading import check_places, group_files, with_rename_note
 from engine.settings import LIMITS, Limits, ReadOptions
-from engine.text import Corpus, Document, FileReport, InputError
+from engine.text import Corpus, Document, FileReport, InputError, in_language
 
 _ODD = re.compile(r"[\r\n\t|]")
 _TEXTS = frozenset(TEXT_EXTENSIONS.split()) - {".ann", ".zip"}
@@ -100,7 +100,7 @@ def stream_sources(sources: Iterable[Source], options: ReadOptions | None = None
     groups = group_files(sources, packed_members)
     if not groups:
         raise InputError("no files were given")
-    return DocumentStream([_part(group, options or ReadOptions()) for group in groups])
+    return DocumentStream([_in_its_language(group, options or ReadOptions()) for group in groups])
 
 
 def _book_of_all(parts: "list[_Part]") -> IdBook:
@@ -129,12 +129,15 @@ class _Part:
     report: FileReport
     has_odd_ids: bool
     loose: Corpus | None = None
+    language: str | None = None  # whose sentences they are
 
     def documents(self, rename: Callable[[str], str]) -> Iterator[Document]:
-        reading, rename_in_file = self.open(), self.book.renamer()
+        with in_language(self.language):
+            reading, rename_in_file = self.open(), self.book.renamer()
         count = cut = wordless = 0
         for draft in reading.drafts():
-            document = draft.build(rename(rename_in_file(draft.id)))
+            with in_language(self.language):
+                document = draft.build(rename(rename_in_file(draft.id)))
             count += 1
             cut += document.cut_sentences
             wordless += not document.sentences
@@ -185,6 +188,13 @@ def _part(group: list[Source], options: ReadOptions) -> _Part:
             return part
     # The rows of one document are not together, which may look like faults.
     return _whole(lambda: read(first, options))
+
+
+def _in_its_language(group: Sequence[Source], options: ReadOptions) -> _Part:
+    with in_language(options.language):
+        part = _part(group, options)
+    part.language = options.language
+    return part
 
 
 def _whole(read: Callable[[], Corpus]) -> _Part:

@@ -32,7 +32,7 @@ from engine.text import InputError
 _REPORT_SECONDS = 0.3
 _LAST_SHARE = 0.95  # of the bar, when all text is read: it is still to be stored
 _SPARE_MB = 1_000  # of address space, which libraries reserve and do not use
-_SAVES = frozenset(("save_text", "save_gold", "save_dictionaries"))
+_SAVES = frozenset(("save_text", "save_gold", "save_dictionaries", "save_opinion"))
 
 Files = Sequence[GivenFile]
 
@@ -88,6 +88,13 @@ def _save_dictionaries(
     }
 
 
+def _save_opinion(project: Project, files: Files, options: ReadOptions, name: str) -> Any:
+    notes = project.add_opinion(name, files, options)
+    clean = " ".join(name.split())
+    entities = next(o.entities for o in project.opinions() if o.name == clean)
+    return {"notes": notes, "name": clean, "entities": entities}
+
+
 def _read_for_prediction(project: Project, files: Files, options: ReadOptions) -> Any:
     read_corpus(files, options)
     return {}
@@ -100,6 +107,7 @@ TASKS: Mapping[str, Callable[..., Any]] = {
     "save_text": _save_text,
     "save_gold": _save_gold,
     "save_dictionaries": _save_dictionaries,
+    "save_opinion": _save_opinion,
     "read_for_prediction": _read_for_prediction,
 }
 

@@ -3,6 +3,7 @@
 vocabulary     tokens as numbers, in the form in which they are compared
 phrase_index   every place of many phrases in a text of such numbers
 matching       every place of the dictionaries' phrases in sentences
+patterns       where patterns match, within a limit of time
 resolution     which of them count, and why the others do not
 abbreviations  short forms that a sentence defines, "atrial fibrillation (AF)"
 adaptation     letter case per type and abbreviations, as the text decides

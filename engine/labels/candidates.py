@@ -82,6 +82,8 @@ def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
     place = np.arange(sizes.sum()) - np.repeat(starts, sizes)
     at = np.repeat(labels.bounds[: len(sentences)][::step], sizes) + place
     is_unlabeled = labels.labels[at] == 0
+    if (negatives := labels.known_negatives) is not None:
+        is_unlabeled &= ~negatives[at]
     surfaces, numbers = _numbered(chain.from_iterable(sentence.tokens for sentence in chosen))
     words, lower = _numbered(surface.lower() for surface in surfaces)
     is_word = np.array([surface[0].isalnum() for surface in surfaces], dtype=bool)

@@ -1,7 +1,7 @@
 """Apply a person's decisions to distant labels: accepted spans are labeled, rejected ones not.
 
 Decisions are used for training, never for scores: an accepted span is a label like those of the
-dictionaries, and a rejected span is the only kind of known negative.
+dictionaries, and a rejected span is a known negative, like a phrase that is never an entity.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,8 @@ def correct_labels(
     it. If a token was both accepted and rejected (a boundary was moved), it counts as accepted.
     """
     values = labels.labels.copy()
-    is_negative = np.zeros(len(values), bool)
+    listed = labels.known_negatives  # phrases that are never an entity
+    is_negative = np.zeros(len(values), bool) if listed is None else listed.copy()
     class_of = {name: i for i, name in enumerate(labels.types, start=1)}
     for tokens, name in _tokens_of(documents, labels, rejected):
         has_other = (values[tokens] != 0) & (values[tokens] != class_of.get(name, 0))

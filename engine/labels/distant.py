@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import EXACT, OTHER_CASE, Dictionary
+from engine.dictionaries import EXACT, NEVER, OTHER_CASE, Dictionary, never_lists
 from engine.labels.adaptation import Adaptation, count_spelled, decide_case, find_abbreviations
 from engine.labels.matching import PLACE_COLUMNS, Matcher, Rows
-from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Choice, Rules
+from engine.labels.patterns import find_patterns
+from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Choice, Rules, is_blocked
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
 from engine.text import Document, Entity, InputError, Sentence, Span
 
@@ -42,6 +43,13 @@ class DistantLabels:
     shorter: pd.DataFrame
     dictionaries: tuple[str, ...] = ()  # all names, also of dictionaries without an active phrase
     adaptation: Adaptation | None = None  # what the text decided; None if no option is adaptive
+    never: "DistantLabels | None" = None  # where phrases match that are never an entity
+    notes: tuple[str, ...] = ()  # patterns that took too long, one line each
+
+    @property
+    def known_negatives(self) -> npt.NDArray[np.bool_] | None:
+        """(tokens,): in a phrase that is never an entity, and unlabeled; None without any."""
+        return None if self.never is None else (self.never.labels > 0) & (self.labels == 0)
 
     @property
     def folding(self) -> frozenset[str]:
@@ -93,6 +101,8 @@ def label(
     default = match_options(options)
     tokens = list(chain.from_iterable(document.tokens for document in documents))
     bounds, is_given = _sentences(documents)
+    lists = never_lists(dictionaries)
+    never = label(documents, lists, default, workers=workers) if lists else None
     # Phrase ids follow the dictionaries, so they are the same in every matcher.
     matchers = {
         given: Matcher(dictionaries, default, tokens_given=given, folding=None, tokens=len(tokens))
@@ -100,9 +110,12 @@ def label(
     }
     matcher = next(iter(matchers.values()))
     rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
+    names = [dictionary.name for dictionary in dictionaries]
+    patterns = find_patterns(documents, matcher.phrases, [names[i] for i in matcher.dictionary_of])
+    known = _Known(patterns.rows[np.argsort(patterns.rows[:, 0], kind="stable")], _blocked(never))
     chunks = _chunks(bounds, is_given)
     is_adaptive = any((d.match or default).is_adaptive for d in dictionaries if d.is_enabled)
-    find = partial(_find_in_chunk, matchers, tokens, bounds, is_given)
+    find = partial(_find_in_chunk, matchers, tokens, bounds, is_given, known)
     work = find if is_adaptive else partial(_choose_in_chunk, rules, find)
     parts = []
     for part, (first, last) in zip(_run(work, chunks, workers), chunks, strict=True):
@@ -113,6 +126,7 @@ def label(
     if is_adaptive:
         places = np.concatenate([np.zeros((0, len(PLACE_COLUMNS)), np.int32), *parts])
         rows, adaptation = _adapted(places, documents, dictionaries, matcher, rules, phrases)
+        rows = _unblocked(rows, known.never)  # abbreviations may be on the list, too
         parts = [rules.choose(rows)]
     matches, also, shorter = join_choices(parts)
     return DistantLabels(
@@ -123,9 +137,39 @@ def label(
         also=also,
         phrases=phrases,
         shorter=shorter,
-        dictionaries=tuple(dictionary.name for dictionary in dictionaries),
+        dictionaries=tuple(d.name for d in dictionaries if set(d.types) != {NEVER}),
         adaptation=adaptation,
+        never=never,
+        notes=(*patterns.notes, *(never.notes if never else ())),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known about sentences before their phrases are looked for."""
+
+    patterns: Rows  # sentence, start, end, phrase; by sentence
+    never: Mapping[int, Sequence[tuple[int, int]]]  # by sentence
+
+
+def _blocked(never: DistantLabels | None) -> dict[int, list[tuple[int, int]]]:
+    """Return where phrases match that are never an entity, by sentence."""
+    places: dict[int, list[tuple[int, int]]] = {}
+    if never is not None:
+        kept = never.kept
+        columns = (kept[name].tolist() for name in ("sentence", "start", "end"))
+        for i, start, end in zip(*columns, strict=True):
+            places.setdefault(i, []).append((start, end))
+    return places
+
+
+def _unblocked(rows: Rows, never: Mapping[int, Sequence[tuple[int, int]]]) -> Rows:
+    """Return the rows (sentence, start, end, …) that no phrase of the list overlaps."""
+    is_free = np.ones(len(rows), bool)
+    for row in np.flatnonzero(np.isin(rows[:, 0], list(never))):
+        sentence, start, end = rows[row, :3].tolist()
+        is_free[row] = not is_blocked(start, end, never[sentence])
+    return rows[is_free]
 
 
 def _adapted(
@@ -280,14 +324,17 @@ def _find_in_chunk(
     tokens: Sequence[str],
     bounds: npt.NDArray[np.int64],
     is_given: npt.NDArray[np.bool_],
+    known: _Known,
     chunk: _Chunk,
 ) -> Rows:
-    """Return every place of a phrase in the sentences of a chunk."""
+    """Return every place of a phrase or a pattern in the sentences of a chunk."""
     first, last = chunk
     here = bounds[first : last + 1]
     places = matchers[bool(is_given[first])].find(tokens[here[0] : here[-1]], here - here[0])
     places[:, 0] += first
-    return places
+    of_patterns = known.patterns[slice(*np.searchsorted(known.patterns[:, 0], chunk))]
+    exact = np.full((len(of_patterns), 1), EXACT, np.int32)
+    return _unblocked(np.vstack([places, np.hstack([of_patterns, exact])]), known.never)
 
 
 def _choose_in_chunk(rules: Rules, find: Callable[[_Chunk], Rows], chunk: _Chunk) -> Choice:

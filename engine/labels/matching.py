@@ -14,6 +14,7 @@ from engine.dictionaries import (
     active_phrases,
     fold,
     is_acronym,
+    is_pattern,
     spelling,
 )
 from engine.labels.phrase_index import make_index
@@ -63,7 +64,8 @@ class Matcher:
         ):
             active = list(active_phrases(dictionary))
             vocabulary, entries = vocabularies.setdefault(options, (Vocabulary(options), []))
-            texts = [phrase.text for phrase in active]
+            # Patterns are found by engine.labels.patterns; without tokens they are not found here.
+            texts = ["" if is_pattern(phrase.text) else phrase.text for phrase in active]
             entries += vocabulary.add(texts, len(self.phrases), tokens_given=tokens_given)
             self.phrases += active
             self.dictionary_of += [number] * len(active)
@@ -103,12 +105,14 @@ class Matcher:
 
     def is_adaptive(self, phrase_id: int) -> bool:
         """Return whether the text decides on the letter case of a phrase."""
-        return self._options[self.dictionary_of[phrase_id]].is_adaptive
+        options = self._options[self.dictionary_of[phrase_id]]
+        return options.is_adaptive and not is_pattern(self.phrases[phrase_id].text)
 
     def adaptive_phrases(self) -> npt.NDArray[np.bool_]:
         """Return for each phrase whether the text decides on its letter case."""
         by_dictionary = np.array([options.is_adaptive for options in self._options], bool)
-        return by_dictionary[np.array(self.dictionary_of, np.intp)]
+        is_plain = (not is_pattern(phrase.text) for phrase in self.phrases)
+        return by_dictionary[np.array(self.dictionary_of, np.intp)] & np.fromiter(is_plain, bool)
 
     # ---- how the text spells a phrase -------------------------------------------------------
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from engine.dictionaries import Dictionary, audit_dictionaries, phrase_flags
+from engine.dictionaries import NEVER, Dictionary, audit_dictionaries, phrase_flags
 from engine.labels.coverage import coverage_by_dictionary, phrase_usage
 from engine.labels.distant import DistantLabels
 
@@ -37,7 +37,10 @@ def phrase_table(dictionaries: Sequence[Dictionary], labels: DistantLabels | Non
     if labels is None:
         table["matches"] = pd.array([pd.NA] * len(table), dtype="Int64")
         return table[[*_KEY, "matches", "flags", "is_muted"]]
-    used = phrase_usage(labels).drop_duplicates(_KEY).set_index(_KEY)["matches"]
+    usage = phrase_usage(labels)
+    if labels.never is not None:
+        usage = pd.concat([usage, phrase_usage(labels.never).assign(entity_type=NEVER)])
+    used = usage.drop_duplicates(_KEY).set_index(_KEY)["matches"]
     table["matches"] = used.reindex(index, fill_value=0).to_numpy()
     order = table.sort_values(["matches", "phrase"], ascending=[False, True], kind="stable")
     return order.reset_index(drop=True)[[*_KEY, "matches", "flags", "is_muted"]]
@@ -70,10 +73,14 @@ def dictionary_table(
     if labels is None:
         nothing = pd.array([pd.NA] * len(table), dtype="Int64")
         return table.assign(used=nothing, used_share=np.nan, matches=nothing)
-    coverage = coverage_by_dictionary(labels).set_index("dictionary").reindex(table["name"])
-    table["used"] = coverage["phrases_used"].fillna(0).astype(int).to_numpy()
+    counts = pd.DataFrame(0, index=table["name"], columns=["phrases_used", "matches"])
+    for part in (labels, labels.never):  # entities, and what is never one
+        if part is not None:
+            covered = coverage_by_dictionary(part).set_index("dictionary").reindex(table["name"])
+            counts += covered[list(counts)].fillna(0).astype(int)
+    table["used"] = counts["phrases_used"].to_numpy()
     table["used_share"] = table["used"] / table["phrases"].clip(lower=1)
-    table["matches"] = coverage["matches"].fillna(0).astype(int).to_numpy()
+    table["matches"] = counts["matches"].to_numpy()
     return table
 
 

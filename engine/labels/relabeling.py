@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import Dictionary, active_phrases
+from engine.dictionaries import Dictionary, active_phrases, never_lists
 from engine.labels.adaptation import Adaptation, decide_case
 from engine.labels.distant import (
     ALSO_COLUMNS,
@@ -31,10 +31,11 @@ def labels_after_muting(
 ) -> DistantLabels | None:
     """Return the labels of `after`, given those of `before` under the same matching options.
 
-    None if the dictionaries differ by more than muted phrases, or if the text might now decide
-    otherwise about letter case or abbreviations: then everything must be matched.
+    None if the dictionaries differ by more than muted phrases, if a pattern took too long, or if
+    the text might now decide otherwise about letter case or abbreviations: then everything must be
+    matched.
     """
-    if not _differ_by_muting(before, after):
+    if labels.notes or not _differ_by_muting(before, after):
         return None
     is_gone = _muted_phrases(labels, before, after)
     rules = _rules(after)
@@ -111,6 +112,7 @@ def _differ_by_muting(before: Sequence[Dictionary], after: Sequence[Dictionary])
         len(before) == len(after)
         # Phrases are looked up, and ties between dictionaries are broken, by the dictionary's name.
         and len(set(names)) == len(names)
+        and never_lists(before) == never_lists(after)
         and all(
             old.muted <= new.muted and replace(old, muted=new.muted, notes=new.notes) == new
             for old, new in zip(before, after, strict=True)

@@ -7,7 +7,9 @@ The result does not depend on the order of dictionaries and phrases:
 2. Between types, where taken matches overlap: the longer one (in tokens) wins; then the one from
    the dictionary with the higher priority; then the one that begins earlier; then the type whose
    name comes first in the alphabet.
-3. A match that loses is recorded with the reason and its winner. Nothing takes its place.
+3. Before that, a phrase counts as absent where it overlaps one that is never an entity and has at
+   least as many tokens. A longer phrase stays: "cold" on the list leaves "common cold" alone.
+4. A match that loses is recorded with the reason and its winner. Nothing takes its place.
 
 Rules 1 and 2 go from match to match within a sentence. The loops here take one such step in all
 sentences at once, so that numpy does the work.
@@ -43,6 +45,13 @@ class Choice(NamedTuple):
     matches: _Rows  # sentence, start, end, type, phrase, outcome, winner
     also: _Rows  # match, phrase
     shorter: _Rows  # sentence, start, end, phrase
+
+
+def is_blocked(start: int, end: int, never: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a phrase overlaps one that is never an entity and not shorter than it."""
+    return any(
+        start < last and first < end and last - first >= end - start for first, last in never
+    )
 
 
 class Rules:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from engine.dictionaries import active_phrases
+from engine.dictionaries import active_phrases, is_pattern
 from engine.learning.training_data import TrainingData
 from engine.network import sentence_bounds
 from engine.text import words
@@ -104,6 +104,8 @@ def _phrases(
         number_of = {name: i for i, name in enumerate(data.types, start=1)}
         for dictionary in data.lexicon.dictionaries:
             for phrase in active_phrases(dictionary):
+                if is_pattern(phrase.text):
+                    continue
                 tokens = _split(phrase.text, tokens_given=data.lexicon.tokens_given)
                 if tokens and phrase.entity_type in number_of:
                     by_class[number_of[phrase.entity_type]][tokens] = None

@@ -10,9 +10,15 @@ import numpy.typing as npt
 from engine.dictionaries import Dictionary
 from engine.labels import DistantLabels, correct_labels, match_options
 from engine.network import Lexicon, count_cut_tokens, cut_notes
-from engine.planning import check_labels, check_priors, label_warnings
+from engine.planning import check_labels, check_priors, label_warnings, language_warnings
 from engine.settings import Settings
-from engine.text import Document, EntitiesByDocument, classes_from_spans, spans_from_entities
+from engine.text import (
+    Document,
+    EntitiesByDocument,
+    classes_from_spans,
+    current_language,
+    spans_from_entities,
+)
 
 _TOKENS_AT_ONCE = 200_000  # in a group of documents
 
@@ -27,7 +33,7 @@ class TrainingData:
     lexicon: Lexicon | None = None
     cache: Path | None = None  # folder for features that are slow to compute
     context: Path | None = None  # file in it with the contextual features of the sentences
-    known_negatives: npt.NDArray[np.bool_] | None = None  # (tokens,), a person said: no entity
+    known_negatives: npt.NDArray[np.bool_] | None = None  # (tokens,), somebody said: no entity
 
 
 def make_training_data(
@@ -48,7 +54,10 @@ def make_training_data(
     lexicon = Lexicon(tuple(dictionaries), options, labels.types, are_given, folding)
     sentences = tokens_of(documents)
     if not accepted and not rejected:
-        return TrainingData(sentences, labels.labels, labels.types, lexicon)
+        negatives = labels.known_negatives
+        return TrainingData(
+            sentences, labels.labels, labels.types, lexicon, known_negatives=negatives
+        )
     corrected = correct_labels(documents, labels, accepted or {}, rejected or {})
     return TrainingData(
         sentences,
@@ -102,4 +111,8 @@ def check_data(data: TrainingData, priors: npt.NDArray[np.float64]) -> None:
 def data_warnings(data: TrainingData, settings: Settings) -> list[str]:
     """Return what a person should know before waiting for a result."""
     cut = count_cut_tokens(data.sentences, settings)
-    return [*label_warnings(data.labels, data.types, data.sentences), *cut_notes(cut)]
+    return [
+        *label_warnings(data.labels, data.types, data.sentences),
+        *language_warnings(current_language(), settings.encoder_name),
+        *cut_notes(cut),
+    ]

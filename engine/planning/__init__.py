@@ -22,6 +22,7 @@ from engine.planning.preflight import (
     label_warnings,
     labeled_tokens,
     labeled_words,
+    language_warnings,
     suited_settings,
     training_work,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "label_warnings",
     "labeled_tokens",
     "labeled_words",
+    "language_warnings",
     "likely_share",
     "suited_settings",
     "title_of",

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.planning.methods import CONFIDENCE, METHODS, TRAINING
-from engine.settings import Settings
+from engine.settings import ENGLISH, LANGUAGES, Settings
 from engine.text import InputError
 
 FEWEST_LABELED = 20  # tokens per type; with fewer, results are unstable
 FEW_WORDS = 500  # distinct labeled words; with fewer, a tagger learns them by heart
+_SHIPPED_ENCODER = Settings().encoder_name
 _FEW_WORDS_DROPOUT = 0.3
 _FEW_WORDS_SHARE = 1.3
 _MUCH_LACKING = 0.4  # share of the entities; with more, words that look like one may well be one
@@ -62,6 +63,20 @@ def label_warnings(
             "dictionary helps most"
         )
     return warnings
+
+
+def language_warnings(code: str, encoder: str = _SHIPPED_ENCODER) -> list[str]:
+    """Return a warning if the shipped encoder and word vectors do not know the language.
+
+    >>> language_warnings("de")[0][:58]
+    'The text is German, and the shipped encoder and word vecto'
+    """
+    if code == ENGLISH or encoder != _SHIPPED_ENCODER:
+        return []
+    return [
+        f"The text is {LANGUAGES[code]}, and the shipped encoder and word vectors know English "
+        "only; a multilingual model from Hugging Face (encoder_name) finds more"
+    ]
 
 
 def labeled_words(sentences: Sequence[Sequence[str]], labels: npt.NDArray[np.int16]) -> int:

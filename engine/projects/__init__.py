@@ -9,6 +9,7 @@ files, texts, gold             the uploaded files, the corpus and the gold in th
 previews                       what new files hold, before they are saved
 versions                       every version of the dictionaries
 labels, caches                 distant labels and read text, kept beside the project
+opinions                       what other systems and people found
 likely                         likely entities, found before any training
 health                         what hurts in the dictionaries, and what a person kept
 job_states                     the states of jobs
@@ -30,6 +31,7 @@ from engine.projects.likely import (
     likely_basis,
     likely_file_key,
 )
+from engine.projects.opinions import Opinion
 from engine.projects.ownership import clean_address
 from engine.projects.previews import (
     AT_ONCE_BYTES,
@@ -91,6 +93,7 @@ __all__ = [
     "EarlierLabels",
     "GoldPreview",
     "KeptLikely",
+    "Opinion",
     "Preview",
     "Project",
     "ProjectSummary",

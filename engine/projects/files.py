@@ -246,6 +246,14 @@ def insert_records(db: sqlite3.Connection, added: Sequence[StoredFile]) -> None:
     )  # fmt: skip
 
 
+def change_options(db: sqlite3.Connection, role: str, **changes: Any) -> None:
+    """Change how the files of a role are read."""
+    rows = [
+        (_options_json(replace(file.options, **changes)), file.id) for file in records(db, role)
+    ]
+    db.executemany("UPDATE files SET options = ? WHERE id = ?", rows)
+
+
 def delete_records(db: sqlite3.Connection, gone: Sequence[StoredFile]) -> None:
     """Delete the rows of these files."""
     db.executemany("DELETE FROM files WHERE id = ?", [(record.id,) for record in gone])
@@ -291,7 +299,10 @@ def _object(stored: str) -> dict[str, Any]:
 # Cached: thousands of files share the same few options.
 @lru_cache(maxsize=64)
 def _options_json(options: ReadOptions) -> str:
-    return json.dumps(asdict(options), sort_keys=True)
+    values = asdict(options)
+    if options.language is None:  # a hash from before this option stays the same
+        del values["language"]
+    return json.dumps(values, sort_keys=True)
 
 
 @lru_cache(maxsize=64)

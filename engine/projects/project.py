@@ -9,15 +9,17 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.dictionaries import (
+    NEVER,
     Dictionary,
     PhraseRow,
+    as_never,
     clean_type,
     list_phrases,
     mute_phrases,
@@ -30,11 +32,13 @@ from engine.files import GivenFile, read_whole
 from engine.formats import Aligned
 from engine.projects import files as stored
 from engine.projects import gold as project_gold
+from engine.projects import opinions as project_opinions
 from engine.projects import store as store
 from engine.projects import texts as project_text
 from engine.projects import versions as versions
 from engine.projects.connection import DATABASE
 from engine.projects.files import GOLD, TEXT, StoredFile
+from engine.projects.opinions import Opinion
 from engine.projects.versions import DictionaryVersion
 from engine.review import (
     Decision,
@@ -46,8 +50,8 @@ from engine.review import (
     decisions_in_force,
     effect,
 )
-from engine.settings import MATCH_PRESETS, ReadOptions
-from engine.text import Corpus, Document, InputError
+from engine.settings import ENGLISH, LANGUAGES, MATCH_PRESETS, ReadOptions
+from engine.text import Corpus, Document, Entity, InputError
 
 _DEFAULT_OPTIONS = ReadOptions()
 _LONGEST_NAME = 120
@@ -119,6 +123,16 @@ class Project:
         with self.reading() as db:
             return store.fact(db, "text_key")
 
+    def language(self) -> str:
+        """Return the code of the language that the text is read in."""
+        with self.reading() as db:
+            code = store.choice(db, store.LANGUAGE)
+        return code if code in LANGUAGES else ENGLISH
+
+    def set_language(self, code: str) -> None:
+        """Read all text as that of a language: its sentences may end elsewhere."""
+        project_text.set_language(self.folder, code)
+
     def corpus(self) -> Corpus:
         """Return all text files as one corpus; it is loaded each time, so keep it."""
         return project_text.read_text(self.folder)
@@ -156,6 +170,39 @@ class Project:
     def gold(self, corpus: Corpus) -> Aligned | None:
         """Return the gold of these documents: from gold files, else from the text files."""
         return project_gold.read_gold(self.folder, corpus)
+
+    # ---- opinions ---------------------------------------------------------------------------
+
+    def add_opinion(
+        self,
+        name: str,
+        files: Sequence[GivenFile],
+        options: ReadOptions = _DEFAULT_OPTIONS,
+        format: str | None = None,
+    ) -> list[str]:
+        """Keep what another system or a person found, under a name, and return notes.
+
+        An opinion of this name is replaced. InputError if the entities do not fit the text.
+        """
+        return project_opinions.add_opinion(self.folder, name, files, options, format)
+
+    def opinions(self) -> list[Opinion]:
+        """Return what is known about each opinion, by name."""
+        return project_opinions.opinions(self.folder)
+
+    def opinions_key(self) -> str:
+        """Return a hash that changes with the opinions; "" if there are none."""
+        return project_opinions.opinions_key(self.folder)
+
+    def opinion_entities(
+        self, name: str, documents: Sequence[Document]
+    ) -> Mapping[str, tuple[Entity, ...]]:
+        """Return the entities of an opinion in documents whose text is as it was."""
+        return project_opinions.opinion_entities(self.folder, name, documents)
+
+    def remove_opinion(self, name: str) -> None:
+        """Remove an opinion."""
+        project_opinions.remove_opinion(self.folder, name)
 
     # ---- dictionaries -----------------------------------------------------------------------
 
@@ -195,10 +242,16 @@ class Project:
         files: Sequence[GivenFile],
         options: ReadOptions = _DEFAULT_OPTIONS,
         entity_type: str | None = None,
+        *,
+        is_never: bool = False,
     ) -> list[str]:
-        """Read dictionaries, add them to the set as a new version, and return notes."""
+        """Read dictionaries, add them to the set as a new version, and return notes.
+
+        If `is_never`, all their phrases are never an entity.
+        """
         sources = [read_whole(file) for file in stored.checked(files)]
-        added = self.join_dictionaries(read_dictionaries(sources, options, entity_type))
+        new = read_dictionaries(sources, options, NEVER if is_never else entity_type)
+        added = self.join_dictionaries(as_never(new) if is_never else new)
         return [f"{dictionary.name}: {note}" for dictionary in added for note in dictionary.notes]
 
     def join_dictionaries(

@@ -19,7 +19,7 @@ from engine.projects.connection import DATABASE, connected, open_to_read
 from engine.projects.files import GOLD, TEXT, is_file_id
 from engine.projects.migrations import TABLES, take_steps
 from engine.review import KINDS, VERDICTS
-from engine.settings import ENCODERS, SETTING_RULES, TRAINING_PRESETS, ReadOptions
+from engine.settings import ENCODERS, LANGUAGES, SETTING_RULES, TRAINING_PRESETS, ReadOptions
 from engine.text import InputError
 
 Check = Callable[[Any], bool]
@@ -310,6 +310,7 @@ _CHOICES: dict[str, Check] = {  # what pages remember
         },
     ),
     "match_preset": _text,
+    "language": _one_of(*LANGUAGES),
     "skipped_steps": _table_of(_whole(0)),
     "exported": _flag,
 }

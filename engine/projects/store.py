@@ -21,6 +21,7 @@ from engine.settings import DEFAULT_MATCH_PRESET
 from engine.system import now
 from engine.text import InputError
 
+LANGUAGE = "language"  # a choice; without it, the text is English or not known to be otherwise
 MATCH_PRESET = "match_preset"  # a choice, stored from the start: the default may change
 
 

@@ -20,6 +20,7 @@ from engine.projects.files import (
     GOLD,
     TEXT,
     StoredFile,
+    change_options,
     checked,
     content_key,
     delete_records,
@@ -34,9 +35,9 @@ from engine.projects.files import (
     sync,
     with_counts,
 )
-from engine.settings import NO_LIMITS, ReadOptions
+from engine.settings import ENGLISH, LANGUAGES, NO_LIMITS, ReadOptions
 from engine.system import moment, now
-from engine.text import Corpus, Document, Entity, FileReport, InputError
+from engine.text import Corpus, Document, Entity, FileReport, InputError, detect_language
 
 
 class Unit(NamedTuple):
@@ -137,6 +138,10 @@ def add_text(
     `read` is what `read_units` returned for the same files and options. With it, they are not split
     and tokenized again.
     """
+    with store.reading(folder) as db:
+        chosen = store.choice(db, store.LANGUAGE)
+    if options.language is None and chosen in LANGUAGES and chosen != ENGLISH:
+        options, read = replace(options, language=chosen), None  # it was read as English
     given = pair_files(checked(files))
     if read is not None and len(read) != len(given):
         raise ValueError(f"{len(given)} units were given, {len(read)} were read")
@@ -152,8 +157,39 @@ def add_text(
         _remove_unnamed(folder, copied)
         raise
     if units:
+        notes += _settle_language(folder, units, options.language, chosen)
         tidy(folder)
     return notes
+
+
+def _settle_language(
+    folder: Path, units: Sequence[Unit], given: str | None, chosen: str | None
+) -> list[str]:
+    """Give the project the language of its first text; return a note if it was detected."""
+    if chosen is not None or given is not None:
+        if chosen is None:
+            set_language(folder, str(given))
+        return []
+    texts = (document.text for unit in units for document in unit.corpus.documents)
+    detected = detect_language(texts)
+    if detected == ENGLISH:
+        return []
+    set_language(folder, detected)
+    return [
+        f"the text looks {LANGUAGES[detected]}; sentences and stop words follow that language. You "
+        "can change it on the page Text"
+    ]
+
+
+def set_language(folder: Path, code: str) -> None:
+    """Read all text of a project as that of a language from now on."""
+    if code not in LANGUAGES:
+        raise InputError(f'"{code}" is not a language that is known: {", ".join(LANGUAGES)}')
+    with store.writing(folder) as db:
+        store.set_choice(db, store.LANGUAGE, code)
+        # English is how text was read before there was a choice, so that nothing changes for it.
+        change_options(db, TEXT, language=None if code == ENGLISH else code)
+        note_change(db, TEXT)
 
 
 def _copy_and_read(

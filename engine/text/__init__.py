@@ -2,6 +2,7 @@
 
 model         documents, sentences, spans, entities, corpora, and InputError
 tokenization  raw text into sentences and tokens, with offsets
+language      which language a text is in, and its stop words
 messages      messages of one line, whatever they quote
 figures       counts of documents, sentences and tokens, for tables and charts
 """
@@ -12,6 +13,13 @@ from engine.text.figures import (
     document_table,
     measure_text,
     sentence_lengths,
+)
+from engine.text.language import (
+    current_language,
+    detect_language,
+    in_language,
+    stop_words,
+    use_language,
 )
 from engine.text.messages import LONGEST_MESSAGE, one_line
 from engine.text.model import (
@@ -56,10 +64,13 @@ __all__ = [
     "Span",
     "TextFigures",
     "classes_from_spans",
+    "current_language",
+    "detect_language",
     "document_lengths",
     "document_table",
     "entities_from_spans",
     "fit_notes",
+    "in_language",
     "make_document",
     "make_tokenized_document",
     "measure_text",
@@ -69,8 +80,10 @@ __all__ = [
     "spans_from_entities",
     "spans_from_tags",
     "split_sentences",
+    "stop_words",
     "tags_from_spans",
     "tokenize",
+    "use_language",
     "words",
     "words_of_all",
 ]

@@ -11,6 +11,7 @@ import sentencex
 
 from engine.settings import LIMITS
 from engine.system import advance
+from engine.text.language import current_language
 from engine.text.model import Document, Layout
 
 # Scripts without spaces: each character is a token, so that phrases match anywhere in a run.
@@ -151,4 +152,5 @@ def _boundaries(view: str) -> Iterator[int]:
 
 def _sentence_ends(view: str) -> list[int]:
     advance(len(view))
-    return [piece["end_index"] for piece in sentencex.get_sentence_boundaries("en", view)]
+    code = current_language()
+    return [piece["end_index"] for piece in sentencex.get_sentence_boundaries(code, view)]

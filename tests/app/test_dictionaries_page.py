@@ -1,5 +1,6 @@
 import pytest
 
+from engine.dictionaries.model import NEVER
 from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from engine.text.model import InputError
@@ -334,3 +335,33 @@ def test_a_zip_of_dictionaries_is_read_and_saved_by_a_process_of_its_own(project
     wait_until(lambda: not page.run().get("progress"), "it is saved", every=0.2)
     assert plain(checked(page).success[0].value).startswith("Saved Disease.txt with ")
     assert [dictionary.name for dictionary in project.dictionaries()] == ["Disease.txt"]
+
+
+def test_a_whole_folder_is_added_without_its_other_files(project):
+    page = show(project)
+    [toggle] = [toggle for toggle in page.toggle if toggle.label == "Whole folder"]
+    page = toggle.set_value(True).run()
+    page = upload(page, ("lists/a/Disease.txt", *DISEASE[1:]), ("lists/README.txt", b"x", ""))
+    page = checked(press(page, "Save to the project"))
+    assert [dictionary.name for dictionary in project.dictionaries()] == ["Disease.txt"]
+
+
+def test_files_are_saved_as_never_an_entity(filled):
+    page = upload(show(filled), ("words.txt", b"gout\n", "text/plain"))
+    [toggle] = [toggle for toggle in page.toggle if toggle.label == "Never an entity"]
+    page = checked(press(toggle.set_value(True).run(), "Save to the project"))
+    assert held(filled)["words.txt"] == [("gout", NEVER)]
+    assert not page.warning  # the list matches
+    page = checked(open_page("labels", filled.id).run())
+    assert any("Never an entity: 1 of 1 phrases in 2 places" in c.value for c in page.caption)
+
+
+def test_patterns_are_listed_with_their_matches_and_one_that_takes_too_long_is_named(project):
+    slow = rb"re:(?:a|aa)+(?:b|c)"
+    project.add_text([SourceFile("more.txt", b"a" * 60)])
+    project.add_dictionaries([SourceFile("Metal.txt", rb"re:(?i)lead" + b"\n" + slow)])
+    page = show(project)
+    assert "Metal.txt line 2: the pattern" in plain(page.warning[0].value)
+    page = show(project, "Phrases")
+    page = page.segmented_control(key="phrases_kind").set_value("Patterns").run()
+    assert table(page, "state")["matches"].tolist() == [3, 0]

@@ -205,6 +205,43 @@ def test_label_leaves_muted_phrases_out(capsys, folder):
     assert surfaces(read("out/a.jsonl")) == [("High fever", "Sign"), ("rash", "Sign")]
 
 
+def test_label_reads_every_dictionary_of_a_folder(capsys, folder):
+    (folder / "lists" / "more").mkdir(parents=True)
+    for name, place in (("Sign", "lists"), ("Drug", "lists/more")):
+        (folder / f"{name}.txt").rename(folder / place / f"{name}.txt")
+    write("lists/about.pdf", "x")
+    code, _, err = run(
+        capsys, "label", "notes.jsonl", "--dictionary", "lists", "--out", "out/a.csv"
+    )
+    assert code == 0 and err.startswith('note: "about.pdf" in lists left out: no dictionary\n')
+    rows = read_corpus([read_source("out/a.csv")]).entities
+    assert {e.entity_type for entities in rows.values() for e in entities} == {"Sign", "Drug"}
+
+
+def test_label_leaves_out_what_is_never_an_entity(capsys, folder):
+    write("no.csv", "term,label\nhigh fever,x\n")
+    write("Code.txt", "re:(no|NO)\nre:(\n")
+    given = ("label", "notes.jsonl", "--dictionary", "Sign.txt", "Drug.txt", "Code.txt")
+    code, out, err = run(capsys, *given, "--never", "no.csv", "--out", "out/a.csv")
+    assert code == 0 and "note: Code.txt: line 2: the pattern re:( does not compile" in err
+    assert "Never an entity: 1 of 1 phrases in 1 places, which are not labeled." in out
+    found = read_corpus([read_source("out/a.csv")]).entities
+    assert sorted(e.entity_type for entities in found.values() for e in entities) == [
+        *("Code", "Drug", "Sign", "Sign")
+    ]
+
+
+def test_label_follows_the_language_of_the_text(capsys, folder):
+    text = "Er nahm z.B. Aspirin und es half ihm, aber nur ca. drei Tage. "
+    write("de.txt", text * 4)
+    given = ("label", "de.txt", "--dictionary", "Drug.txt", "--match", "balanced")
+    code, out, err = run(capsys, *given)
+    assert code == 0 and "the text looks German" in err
+    assert "4 of 4 sentences" in out
+    code, out, err = run(capsys, *given, "--language", "en")
+    assert code == 0 and "looks German" not in err and "4 of 4 sentences" not in out
+
+
 def test_label_gives_a_type_to_phrases_that_have_none(capsys, folder):
     write("words.csv", "term\nrash\n")
     label(capsys, "--type", "Skin", "--out", "out/a.jsonl", dictionaries=["words.csv"])

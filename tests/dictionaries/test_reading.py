@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.dictionaries.model import Phrase
-from engine.dictionaries.reading import read_dictionaries, read_dictionary
+from engine.dictionaries.reading import dictionary_paths, read_dictionaries, read_dictionary
 from engine.files.sources import SourceFile
 from engine.settings import MATCH_PRESETS, Limits, ReadOptions
 from engine.text.model import InputError
@@ -376,7 +376,7 @@ def test_json_records_without_a_term_are_counted():
     )
 
 
-def test_patterns_of_words_become_phrases_and_others_are_counted():
+def test_patterns_of_words_become_phrases_and_others_stay_patterns():
     dictionary = read(
         "patterns.jsonl",
         '{"label": "ORG", "pattern": "Apple", "id": "apple"}\n'
@@ -390,11 +390,12 @@ def test_patterns_of_words_become_phrases_and_others_are_counted():
         Phrase("Apple", "ORG", "apple", line=1),
         Phrase("san francisco", "GPE", line=2),
         Phrase("New York", "GPE", line=3),
+        Phrase('tokens:[{"LOWER": "a", "OP": "+"}]', "X", line=4),
+        Phrase('tokens:[{"LOWER": {"IN": ["a", "b"]}}]', "X", line=5),
     )
-    assert dictionary.notes == (
-        "1 pattern asks for LOWER; choose how case counts for the whole dictionary",
-        "3 patterns skipped: only TEXT, LOWER and ORTH make a phrase (first on line 4)",
-    )
+    lower, faulty = dictionary.notes
+    assert lower == "1 pattern asks for LOWER; choose how case counts for the whole dictionary"
+    assert faulty.startswith('line 6: the pattern tokens:[{"POS": "NOUN"}] asks for POS; a token')
 
 
 # ---- many files -----------------------------------------------------------------------------
@@ -488,3 +489,41 @@ def test_dictionaries_that_are_read_together_count_together():
     both = archive("both.zip", {"A.txt": "gout\nrash\n", "B.txt": "gout\nrash\n"})
     with pytest.raises(InputError, match=r"^both\.zip holds more than 3 phrases\."):
         read_dictionaries([replace(both, limits=limits)])
+
+
+# ---- folders ----------------------------------------------------------------------------------
+
+
+def test_folder_stands_for_every_dictionary_in_it(tmp_path):
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / ".hidden").mkdir()
+    names = ("b.txt", "a.csv", "deep/er/c.jsonl", ".hidden/d.txt", ".e.txt", "README.txt", "f.pdf")
+    for name in names:
+        (tmp_path / name).write_text("x")
+    paths, notes = dictionary_paths([tmp_path, "other.txt"])
+    assert [path.as_posix() for path in paths] == [
+        *(f"{tmp_path.as_posix()}/{name}" for name in ("a.csv", "b.txt", "deep/er/c.jsonl")),
+        "other.txt",
+    ]
+    assert notes == (f'"README.txt", "f.pdf" in {tmp_path} left out: no dictionary',)
+
+
+def test_many_other_files_are_one_short_note(tmp_path):
+    for number in range(8):
+        (tmp_path / f"{number}.pdf").write_text("x")
+    (tmp_path / "a.txt").write_text("x")
+    _, [note] = dictionary_paths([tmp_path])
+    assert '"4.pdf" and 3 more files in' in note and "5.pdf" not in note
+
+
+def test_folder_without_a_dictionary_is_refused(tmp_path):
+    (tmp_path / "a.pdf").write_text("x")
+    with pytest.raises(InputError, match=r"holds no dictionary\. Supported: \.txt .*\.zip$"):
+        dictionary_paths([tmp_path])
+
+
+def test_folder_with_too_many_files_is_refused(tmp_path):
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text("x")
+    with pytest.raises(InputError, match="holds more than 2 files; name the dictionaries"):
+        dictionary_paths([tmp_path], Limits(zip_members=2))

@@ -90,6 +90,12 @@ def notes(sentences: Iterable[str], label: str = "Notes on the files") -> None:
             st.html(bullets(listed))
 
 
+def warnings(sentences: Iterable[str]) -> None:
+    """Draw what a person should act on, one box each."""
+    for message in sentences:
+        st.warning(plain(sentence(message)), icon=":material/warning:")
+
+
 # ---- inside a page --------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ from ui.state import corpus, findings
 
 Key = tuple[object, ...]
 GOLD, DICTIONARY = "gold", "dictionary"
+OPINION = "opinion/"  # begins the key of an opinion; its name follows
 MOST_SETS = 8
 _KEPT = 4
 _RUN = "run"  # in the address: the run that a link from another page asks for
@@ -34,7 +35,7 @@ _RUN = "run"  # in the address: the run that a link from another page asks for
 class ComparedSet:
     """A set of entities to compare: gold, dictionary matches, or what a method of a run found."""
 
-    key: str  # "gold", "dictionary" or "<job id>/<method>"
+    key: str  # "gold", "dictionary", "opinion/<name>" or "<job id>/<method>"
     method: str
     name: str  # short, and unique among the chosen sets
     job: Job | None = None
@@ -55,12 +56,24 @@ def _asked() -> str:
     return st.query_params.get(_RUN, "")
 
 
-def methods(runs: Sequence[Job], *, has_gold: bool, has_dictionary: bool) -> list[str]:
-    """Return the methods to compare, in the order of the paper's table: the simplest first."""
+def methods(
+    runs: Sequence[Job], *, has_gold: bool, has_dictionary: bool, opinions: Sequence[str] = ()
+) -> list[str]:
+    """Return the methods to compare, in the order of the paper's table: the simplest first.
+
+    Opinions of others, given by name, come after the dictionaries.
+    """
     finished = {method for job in runs for method in findings.methods_of(job)}
     order = [*reversed(findings.TRUST)]
     trained = sorted(finished, key=lambda m: (order.index(m) if m in order else len(order), m))
-    return [*([GOLD] if has_gold else []), *([DICTIONARY] if has_dictionary else []), *trained]
+    others = [f"{OPINION}{name}" for name in opinions]
+    first = [*([GOLD] if has_gold else []), *([DICTIONARY] if has_dictionary else [])]
+    return [*first, *others, *trained]
+
+
+def shown_name(method: str) -> str:
+    """Return a method or an opinion as people see it."""
+    return method.removeprefix(OPINION) if method.startswith(OPINION) else _method_name(method)
 
 
 def choices(runs: Sequence[Job], wanted: Sequence[str]) -> list[ComparedSet]:
@@ -73,6 +86,8 @@ def every_choice(runs: Sequence[Job], wanted: Sequence[str]) -> list[ComparedSet
     sets = []
     if DICTIONARY in wanted:
         sets.append(ComparedSet(DICTIONARY, DICTIONARY, _method_name(DICTIONARY)))
+    others = [method for method in wanted if method.startswith(OPINION)]
+    sets += [ComparedSet(key, key, shown_name(key)) for key in others]
     for job in runs:
         done = findings.methods_of(job)
         sets += [
@@ -155,6 +170,7 @@ def compare(project: Project, chosen: Sequence[ComparedSet], gold: Aligned | Non
         project.gold_key() if gold else "",
         gold is not None,
         project.labels_key() if any(choice.key == DICTIONARY for choice in chosen) else "",
+        project.opinions_key() if any(c.key.startswith(OPINION) for c in chosen) else "",
         *((c.key, c.name, c.job.attempt if c.job else 0) for c in chosen),
     )
     return _compare(key, project, tuple(chosen), gold)
@@ -186,7 +202,9 @@ def _compare(
     )
 
 
-def _marks_of(project: Project, choice: ComparedSet) -> Marks:
+def _marks_of(project: Project, choice: ComparedSet) -> Marks | EntitiesByDocument:
+    if choice.key.startswith(OPINION):
+        return findings.opinion(project, choice.name)
     if choice.job is None:
         return findings.matched_marks(project)
     return findings.marks(project, choice.job, choice.method)

@@ -5,6 +5,7 @@ Cached as resources, shared by all visitors and never copied; no view changes th
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import streamlit as st
 
@@ -12,12 +13,12 @@ from engine import jobs
 from engine.export import METHOD_ORDER, methods_with_entities, runs_with_entities
 from engine.jobs import Job
 from engine.labels import dictionary_entities
-from engine.projects import Project
+from engine.projects import Opinion, Project
 from engine.review import Decision, KnownPhrases, known_phrases
 from engine.run_folder import PREDICTIONS, read_entities, read_marks
-from engine.scoring import Marks, marks_of_labels
+from engine.scoring import Marks, marks_of_labels, on_tokens
 from engine.settings import MATCH_PRESETS, MatchOptions
-from engine.text import Document, EntitiesByDocument
+from engine.text import Document, EntitiesByDocument, InputError
 from ui.state import corpus, labels
 
 TRUST = METHOD_ORDER
@@ -101,6 +102,24 @@ def marks_by_method(project: Project, job: Job | None) -> dict[str, Marks]:
     return sets
 
 
+def opinions(project: Project) -> tuple[Opinion, ...]:
+    """Return the opinions of other systems and people."""
+    key = project.opinions_key()
+    return _opinions((project.id, key), project) if key else ()
+
+
+def opinion(project: Project, name: str) -> EntitiesByDocument:
+    """Return what an opinion holds, on whole tokens."""
+    return _opinion((project.id, project.text_key(), project.opinions_key(), name), project)
+
+
+def opinions_by_name(project: Project) -> dict[str, EntitiesByDocument]:
+    """Return what each opinion holds; none if they cannot be read, which Compare says."""
+    with suppress(InputError):
+        return {held.name: opinion(project, held.name) for held in opinions(project)}
+    return {}
+
+
 def decisions(project: Project) -> list[Decision]:
     """Return all decisions in force: checks of matches, and the review."""
     return [*project.decisions("check"), *project.decisions("review")]
@@ -147,6 +166,17 @@ def _marks(key: tuple[object, ...], _job: Job) -> Marks:
 @st.cache_resource(max_entries=_KEPT, show_spinner="Matching the dictionaries")
 def _matched_marks(key: tuple[object, ...], _project: Project) -> Marks:
     return marks_of_labels(labels.labels(_project), corpus.sentences(_project))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _opinions(key: tuple[object, ...], _project: Project) -> tuple[Opinion, ...]:
+    return tuple(_project.opinions())
+
+
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Reading the opinion")
+def _opinion(key: tuple[object, ...], _project: Project) -> EntitiesByDocument:
+    texts = corpus.read_corpus(_project).documents
+    return on_tokens(texts, _project.opinion_entities(str(key[-1]), texts))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

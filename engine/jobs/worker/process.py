@@ -26,7 +26,7 @@ from engine.jobs import (
 )
 from engine.projects import Project, open_project, sweep_leftovers
 from engine.system import is_disk_full, note_all, print_aside
-from engine.text import InputError
+from engine.text import InputError, use_language
 
 if TYPE_CHECKING:
     from engine.learning import OnProgress
@@ -67,6 +67,7 @@ def do_job(
     is gone. Any other program goes on after the job. On a full disk, such a process waits until it
     can store how the job ended; any other program raises InputError after a few attempts.
     """
+    use_language(project.language())
     report = open_report(project.folder, id)
     stop = threading.Event()
     if is_own_process:

@@ -38,6 +38,7 @@ from engine.projects.files import CACHE
 from engine.text import InputError
 
 _FOLDER = "labels"
+_NEVER = "never "  # begins the names of arrays about phrases that are never an entity
 _MOST_FILES, _MOST_BYTES = 4, 200_000_000  # per project; the file used last always stays
 _LEFTOVER_SECONDS = 3600  # writing a file never takes longer
 _PHRASE_COLUMNS = ("phrase", "entity_type", "canonical_id", "dictionary")
@@ -75,7 +76,7 @@ def labels_path(folder: Path, key: str) -> Path:
 @cache
 def matching_version() -> str:
     """Return a hash of the code that makes labels, so that labels of other code are not used."""
-    return code_version(_matching_sources(), ("flashtext",))
+    return code_version(_matching_sources(), ("flashtext", "regex"))
 
 
 def _matching_sources() -> dict[str, bytes]:
@@ -124,10 +125,16 @@ def _files(folder: Path) -> Iterator[tuple[float, int, Path]]:
 
 
 def _to_arrays(labels: DistantLabels) -> _Arrays:
+    never = {} if labels.never is None else _to_arrays(labels.never)
+    return _own_arrays(labels) | {f"{_NEVER}{name}": array for name, array in never.items()}
+
+
+def _own_arrays(labels: DistantLabels) -> _Arrays:
     columns = {name: pd.factorize(labels.phrases[name].to_numpy()) for name in _PHRASE_COLUMNS}
     names = [labels.types, labels.dictionaries, *(list(values) for _, values in columns.values())]
     return {
         "names": np.frombuffer(json.dumps(names).encode(), np.uint8),
+        "notes": np.frombuffer(json.dumps(labels.notes).encode(), np.uint8),
         "phrases": _stacked([codes for codes, _ in columns.values()]),
         "lengths": np.diff(labels.bounds).astype(np.int32),
         "matches": labels.matches.to_numpy(np.int32),
@@ -174,6 +181,7 @@ def _stacked(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int32]:
 
 
 def _from_arrays(arrays: _Arrays) -> DistantLabels:
+    never = {name.removeprefix(_NEVER): a for name, a in arrays.items() if name.startswith(_NEVER)}
     types, dictionaries, *values = json.loads(arrays["names"].tobytes())
     codes = _table(arrays, "phrases", _PHRASE_COLUMNS)
     _check(codes, [(0, len(distinct)) for distinct in values])
@@ -210,6 +218,8 @@ def _from_arrays(arrays: _Arrays) -> DistantLabels:
         shorter=pd.DataFrame(shorter, columns=list(SHORTER_COLUMNS)),
         dictionaries=tuple(dictionaries),
         adaptation=_adaptation_from(arrays, phrases=len(codes), sentences=sentences),
+        never=_from_arrays(never) if never else None,
+        notes=tuple(json.loads(arrays["notes"].tobytes())),
     )
 
 

@@ -20,23 +20,24 @@ READER = {
     "formats.text_table", "formats.tokens_csv", "formats.writing",
     "projects.caches.code_version", "projects.caches.corpus", "settings", "system.garbage",
     "system.leftovers", "system.processes", "system.progress",
-    "text.messages", "text.model", "text.tokenization",
+    "text.language", "text.messages", "text.model", "text.tokenization",
 }  # fmt: skip
 MATCHING = {
-    "dictionaries.folding", "dictionaries.model", "files.archives", "files.decoding",
-    "files.delimited", "files.json_records", "files.sources", "files.text_files",
+    "dictionaries.folding", "dictionaries.model", "dictionaries.patterns", "files.archives",
+    "files.decoding", "files.delimited", "files.json_records", "files.sources", "files.text_files",
     "files.writing", "formats.benchmark", "formats.brat", "formats.catalog", "formats.conll",
     "formats.contract", "formats.doccano", "formats.drafts", "formats.entities_csv",
     "formats.ids", "formats.json_spans", "formats.json_text", "formats.label_studio",
     "formats.pairing", "formats.plain_text", "formats.prodigy", "formats.pubtator",
     "formats.spacy_jsonl", "formats.tagging", "formats.text_table", "formats.tokens_csv",
     "labels.abbreviations", "labels.adaptation", "labels.distant", "labels.matching",
-    "labels.phrase_index", "labels.relabeling", "labels.resolution", "labels.vocabulary",
+    "labels.patterns", "labels.phrase_index", "labels.relabeling", "labels.resolution",
+    "labels.vocabulary",
     "projects.caches.code_version", "projects.caches.corpus", "projects.caches.labels",
     "projects.connection", "projects.files", "projects.migrations", "projects.store",
     "run_folder.card", "run_folder.predictions", "scoring.marks", "settings", "system.garbage",
-    "system.leftovers", "system.moments", "system.processes", "system.progress", "text.messages",
-    "text.model", "text.tokenization",
+    "system.leftovers", "system.moments", "system.processes", "system.progress", "text.language",
+    "text.messages", "text.model", "text.tokenization",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.dictionaries.editing import mute
-from engine.dictionaries.model import Dictionary, Phrase
+from engine.dictionaries.model import NEVER, Dictionary, Phrase
 from engine.labels.distant import label
 from engine.projects.caches import labels as labels_cache
 from engine.projects.caches.labels import kept_labels, labels_path, load_labels, store_labels, tidy
@@ -51,6 +52,17 @@ def test_labels_of_nothing_and_half_a_surrogate_come_back(tmp_path):
         loaded = load_labels(tmp_path / "labels.npz")
         assert loaded is not None
         assert_same(loaded, labels)
+
+
+def test_never_lists_and_notes_come_back(tmp_path):
+    lists = [*DICTIONARIES, Dictionary("never.txt", (Phrase("went", NEVER), Phrase("lead", NEVER)))]
+    labels = replace(label(DOCUMENTS, lists), notes=("a pattern takes too long",))
+    store_labels(labels, tmp_path / "labels.npz")
+    loaded = load_labels(tmp_path / "labels.npz")
+    assert loaded is not None and loaded.notes == labels.notes
+    assert_same(loaded.never, labels.never)
+    assert np.array_equal(loaded.known_negatives, labels.known_negatives)
+    assert loaded.known_negatives.any()
 
 
 # ---- what cannot be used --------------------------------------------------------------------

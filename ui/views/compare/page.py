@@ -10,13 +10,14 @@ from engine.formats import Aligned
 from engine.jobs import Job, TrainRequest, command_of, stored_request
 from engine.projects import Project
 from engine.text import InputError
-from ui.parts import elements, wording
+from ui.parts import elements
 from ui.state import comparison as state
 from ui.state import corpus, findings
 from ui.views.compare import agreement as compare_agreement
 from ui.views.compare import certainty as compare_certainty
 from ui.views.compare import counts as compare_counts
 from ui.views.compare import estimated as compare_estimated
+from ui.views.compare import opinions as compare_opinions
 from ui.views.compare import runs as compare_runs
 from ui.views.compare import scores as compare_scores
 from ui.views.compare import sentences as compare_lanes
@@ -35,10 +36,14 @@ def show(project: Project) -> None:
         elements.project_chips(project),
     )
     runs = findings.runs(project)
-    if not is_ready(project, runs):
+    if not runs and not findings.opinions_by_name(project):
+        is_ready(project, runs)
+        if project.text_key():
+            compare_opinions.show(project)
         return
     gold = read_gold(project)
     chosen, has_gold = show_choice(project, runs, gold)
+    compare_opinions.show(project)
     if not chosen:
         st.info("Choose at least one method.", icon=":material/info:")
         return
@@ -138,6 +143,7 @@ def show_choice(
             chosen_runs,
             has_gold=gold is not None,
             has_dictionary=bool(project.dictionary_version()),
+            opinions=list(findings.opinions_by_name(project)),
         )
         wanted = st.pills(
             "Side by side",
@@ -145,7 +151,7 @@ def show_choice(
             selection_mode="multi",
             default=offered,
             wrap=True,
-            format_func=lambda method: wording.method_name(str(method)),
+            format_func=lambda method: state.shown_name(str(method)),
             key=f"compare_methods_{'_'.join(offered)}",
             persist_state="session",
         )

@@ -26,6 +26,7 @@ SHARES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 def show(project: Project, runs: Sequence[Job], gold: Aligned | None) -> None:
     """Draw the choice of two results, then their differences."""
     methods = state.methods(runs, has_gold=False, has_dictionary=bool(project.dictionary_version()))
+    methods += [f"{state.OPINION}{name}" for name in findings.opinions_by_name(project)]
     offered = {choice.key: choice for choice in state.every_choice(runs, methods)}
     if len(offered) < 2:
         st.info("There is only one result so far. Train another method to compare it with.")

@@ -61,6 +61,7 @@ def show_grid(project: Project) -> None:
         st.rerun()
     show_remove(project, held)
     warn_without_matches(table)
+    elements.warnings(state.label_notes(project))
 
 
 def grid_columns() -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine.dictionaries import PhraseRow
+from engine.dictionaries import NEVER, PhraseRow, is_pattern
 from engine.projects import Project
 from ui.parts import elements
 from ui.state import current
@@ -14,6 +14,7 @@ from ui.views.dictionaries import state as state
 
 PAGE_SIZE = 200
 ALL, FLAGGED, UNUSED, MUTED = "All", "With a remark", "Without a match", "Muted"
+PATTERNS = "Patterns"
 ORDERS = {
     "Most matches": (["matches", "phrase"], [False, True]),
     "Fewest matches": (["matches", "phrase"], [True, True]),
@@ -61,8 +62,10 @@ def show(project: Project) -> None:
 def show_filters(table: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, str]:
     """Draw the filters; return the matching phrases in order, and a key of the choices."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        are_patterns = table["phrase"].map(is_pattern).astype(bool)
+        kinds = [ALL, FLAGGED, UNUSED, MUTED, *([PATTERNS] if are_patterns.any() else [])]
         kind = st.segmented_control(
-            "Phrases", [ALL, FLAGGED, UNUSED, MUTED], default=ALL, required=True, key="phrases_kind"
+            "Phrases", kinds, default=ALL, required=True, key="phrases_kind"
         )
         words = st.text_input(
             "Search", key="phrases_search", placeholder="Part of a phrase", width=200
@@ -82,6 +85,8 @@ def show_filters(table: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFram
         passes &= (table["matches"] == 0).fillna(False).astype(bool)
     elif kind == MUTED:
         passes &= table["is_muted"]
+    elif kind == PATTERNS:
+        passes &= are_patterns
     if words:
         passes &= table["phrase"].str.contains(words, case=False, regex=False)
     if types:
@@ -109,9 +114,13 @@ def show_actions(project: Project, chosen: pd.DataFrame) -> None:
             "Unmute", key="phrases_unmute", disabled=is_empty, icon=":material/volume_up:"
         ):
             save(project, project.unmute_phrases, rows)
-        types = sorted({name for dictionary in held for name in dictionary.types})
+        types = sorted({name for dictionary in held for name in dictionary.types} - {NEVER})
         new_type = st.selectbox(
-            "Other type", [*types, OTHER], key="phrases_new_type", width=180, disabled=is_empty
+            "Other type",
+            [*types, NEVER, OTHER],
+            key="phrases_new_type",
+            width=180,
+            disabled=is_empty,
         )
         if new_type == OTHER:
             new_type = st.text_input("Name of the type", key="phrases_type_name", width=180)

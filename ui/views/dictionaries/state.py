@@ -65,6 +65,12 @@ def phrase_rows(project: Project) -> pd.DataFrame:
     return _phrase_rows((project.id, project.labels_key()), project)
 
 
+def label_notes(project: Project) -> tuple[str, ...]:
+    """Return what matching could not do: patterns that took too long."""
+    labels = _labels(project)
+    return labels.notes if labels else ()
+
+
 def chart_tables(project: Project) -> ChartTables | None:
     """Return the tables behind the figures; None without text."""
     if not project.text_key():

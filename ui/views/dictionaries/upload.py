@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from engine.dictionaries import Dictionary, retype
+from engine.dictionaries import DICTIONARY_ENDINGS, NEVER, Dictionary, is_dictionary_name, retype
 from engine.jobs import Reading
 from engine.projects import DictionaryPreview, DictionarySummary, Project
 from engine.settings import LIMITS, ReadOptions
@@ -16,21 +16,32 @@ from ui.state import current, uploads
 from ui.views.dictionaries import state as state
 
 UPLOADER = "dictionary_files"
+FOLDER = "dictionary_folder"
 REPLACE, BESIDE = "Replace", "Keep both"
 
 
 def show(project: Project) -> None:
     """Draw the uploader and a preview of the uploaded files."""
     key = current.uploader_key(UPLOADER)
+    is_folder = st.session_state.get(FOLDER, False)
     files = st.file_uploader(
         "Add dictionaries",
-        accept_multiple_files=True,
+        type=[ending[1:] for ending in DICTIONARY_ENDINGS] if is_folder else None,
+        accept_multiple_files="directory" if is_folder else True,
         max_upload_size=LIMITS.file_mb,
         key=key,
         help="Disease.txt with a phrase per line, csv or tsv with the columns term and label, "
-        "json, jsonl patterns, or a zip of these.",
+        "json, jsonl patterns, or a zip of these. A line such as re:IL-[0-9]+ is a pattern.",
     )
-    st.caption("The type of a plain list is its file name; you can change it before saving.")
+    if is_folder:
+        files = [file for file in files if is_dictionary_name(file.name)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("The type of a plain list is its file name; you can change it before saving.")
+        st.toggle(
+            "Whole folder",
+            key=FOLDER,
+            help="Choose a folder: every dictionary in it and in its sub-folders is added.",
+        )
     if files:
         with st.container(border=True):
             show_preview(project, uploads.uploaded(files), key)
@@ -68,7 +79,16 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     if preview.untyped and not entity_type:
         reading.discard_button(key, UPLOADER)
         return
-    types = show_types(new, f"{key}_types_{files.key[:8]}_{entity_type}")
+    is_never = st.toggle(
+        "Never an entity",
+        key=f"{key}_never",
+        help="These phrases are not labeled, and training knows that they are no entities. A "
+        "longer phrase of another dictionary still matches: “cold” leaves “common cold” alone.",
+    )
+    if is_never:
+        types = {(d.name, name): NEVER for d in new for name in d.types}
+    else:
+        types = show_types(new, f"{key}_types_{files.key[:8]}_{entity_type}")
     show_examples(new)
     held = state.read_dictionaries(project)
     is_replacing = ask_way(held, new, key) == REPLACE

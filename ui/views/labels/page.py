@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.formats import Aligned
+from engine.labels import measure_coverage
 from engine.projects import Project
 from engine.text import InputError
 from ui.parts import elements, health, variants, wording
@@ -37,6 +38,7 @@ def show(project: Project) -> None:
     if not has_matches(project):
         return
     show_figures(project, gold)
+    show_never(project)
     health.show_line(project, "labels")
     text, coverage, missing, conflicts, precision, noisy, variant = st.tabs(
         TABS, key=state.TAB, on_change="rerun"
@@ -165,6 +167,19 @@ def show_figures(project: Project, gold: Aligned | None) -> None:
             "If two types match the same words, one wins. The tab Conflicts shows by which rule.",
         )
         show_precision(project, gold)
+
+
+def show_never(project: Project) -> None:
+    """Say where phrases match that are never an entity, and which patterns took too long."""
+    labels = state.labels(project)
+    elements.warnings(labels.notes)
+    if labels.never is not None:
+        never = measure_coverage(labels.never)
+        places = elements.plural(never.matches, "place")
+        st.caption(
+            f"Never an entity: {never.used_phrases:,} of {never.phrases:,} phrases in {places}. "
+            "They are not labeled, and training knows that they are no entities."
+        )
 
 
 def show_precision(project: Project, gold: Aligned | None) -> None:

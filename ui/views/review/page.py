@@ -61,7 +61,9 @@ def has_something(project: Project) -> bool:
             "Add text",
             "text",
         )
-    elif not project.dictionary_version() and not findings.runs(project):
+    elif not (
+        project.dictionary_version() or findings.runs(project) or findings.opinions_by_name(project)
+    ):
         elements.empty_state(
             "Nothing has been found in this text yet. Add dictionaries, then train.",
             "Add dictionaries",

@@ -15,10 +15,12 @@ import pandas as pd
 import streamlit as st
 
 from engine import jobs
+from engine.dictionaries import NEVER
 from engine.jobs import Job, TrainRequest
 from engine.labels import LIKELY
 from engine.projects import Project
 from engine.review import (
+    DICTIONARY,
     Decision,
     Item,
     Items,
@@ -228,7 +230,8 @@ def stop_editing() -> None:
 
 def dictionary_types(project: Project) -> list[str]:
     """Return the entity types that an item can get: those of the dictionaries."""
-    return sorted({name for d in labels.dictionaries(project) for name in d.types})
+    held = labels.dictionaries(project)
+    return sorted({name for dictionary in held for name in dictionary.types} - {NEVER})
 
 
 # ---- training again -------------------------------------------------------------------------
@@ -253,7 +256,8 @@ def train_again(project: Project, job: Job) -> Job:
 
 def _key(project: Project, job: Job | None) -> tuple[object, ...]:
     run = (job.id, job.attempt, *findings.methods_of(job)) if job is not None else ()
-    return (project.id, project.labels_key(), run, likely.sent_key(project))
+    others = project.opinions_key()
+    return (project.id, project.labels_key(), run, likely.sent_key(project), others)
 
 
 def _items(project: Project, job: Job | None) -> Items:
@@ -268,8 +272,10 @@ def _rows(project: Project, job: Job | None, chosen: Setup) -> Numbers:
 def _made_items(key: tuple[object, ...], _project: Project, _job: Job | None) -> Items:
     texts = findings.documents(_project).values()
     marks = findings.marks_by_method(_project, _job)
+    matched = {DICTIONARY: marks.pop(DICTIONARY)} if DICTIONARY in marks else {}
+    sets = {**marks, **findings.opinions_by_name(_project), **matched}
     sent = likely.sent_entities(_project)
-    return make_items(texts, {**marks, LIKELY: sent} if sent else marks)
+    return make_items(texts, {**sets, LIKELY: sent} if sent else sets)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Sorting the queue")

@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from engine.planning import language_warnings
 from engine.projects import Project, StoredFile
-from engine.settings import LIMITS
+from engine.settings import LANGUAGES, LIMITS
 from ui.charts import text as charts_text
 from ui.charts.style import CONFIG
 from ui.parts import elements
@@ -61,6 +62,27 @@ def command_line(project: Project) -> str:
 # ---- the text of the project ------------------------------------------------------------------
 
 
+def show_language(project: Project) -> None:
+    """Draw the language of the text, which can be changed."""
+    held, codes = project.language(), list(LANGUAGES)
+    chosen = st.selectbox(
+        "Language",
+        codes,
+        index=codes.index(held),
+        format_func=LANGUAGES.__getitem__,
+        key=f"text_language_{project.id}_{project.text_key()}",
+        width=220,
+        help="Detected from the text. Sentences, stop words and everyday words follow it. For a "
+        "language that is not listed, choose English.",
+    )
+    if chosen != held:
+        project.set_language(str(chosen))
+        current.say(f"The text is read as {LANGUAGES[str(chosen)]} from now on.")
+        st.rerun()
+    if warnings := language_warnings(held):
+        st.caption(f"{warnings[0]}.")
+
+
 def show_text(project: Project) -> None:
     """Draw the figures, the files, the documents and their lengths."""
     tables = corpus.text_tables(project)
@@ -76,6 +98,7 @@ def show_text(project: Project) -> None:
             "tokens",
             f"Sentences over {LIMITS.sentence_tokens:,} tokens are cut, and counted.",
         )
+    show_language(project)
     show_files(project)
     st.subheader("Documents", anchor=False)
     show_documents(tables)

@@ -4,6 +4,7 @@ import streamlit as st
 
 from engine import jobs
 from engine.jobs import TrainRequest, command_of, probe_of, training_job
+from engine.planning import language_warnings
 from engine.projects import Project
 from ui.parts import elements, health, variants, wording
 from ui.state import current
@@ -97,7 +98,8 @@ def show_preflight(project: Project, request: TrainRequest, problem: str) -> Non
         st.html(train_form.figures_html(plan, request))
         show_time(project, request)
         health.show_line(project, "train")
-        for warning in plan.warnings:
+        encoder = request.settings.get("encoder_name", "minilm")
+        for warning in (*plan.warnings, *language_warnings(project.language(), str(encoder))):
             st.warning(elements.plain(f"{warning}."), icon=":material/warning:")
         reason = problem or plan.problem
         if reason:
