@@ -41,6 +41,7 @@ from engine.library import (
     read_dictionaries,
     suggest,
     train,
+    twin,
     write_corpus,
 )
 from engine.projects import Project
@@ -67,5 +68,6 @@ __all__ = [
     "read_dictionaries",
     "suggest",
     "train",
+    "twin",
     "write_corpus",
 ]
