@@ -44,7 +44,13 @@ from engine.network.pretrained import (
 )
 from engine.network.tagger import BiLstmTagger, predict_probabilities
 from engine.network.token_features import TokenFeatures
-from engine.network.transformer import Features, Stopped, TransformerTagger, open_features
+from engine.network.transformer import (
+    Features,
+    Stopped,
+    TransformerTagger,
+    contextual_features,
+    open_features,
+)
 from engine.network.vectors import (
     VectorTable,
     frequent_words,
@@ -74,6 +80,7 @@ __all__ = [
     "character_ids",
     "choose_device",
     "context_of",
+    "contextual_features",
     "count_cut_tokens",
     "cut_notes",
     "distinct_words",
