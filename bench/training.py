@@ -17,16 +17,26 @@ paper's size, the same risk (MPN) and the same number of threads, and they take 
            side by side; seconds per pass; only with two threads
   random   transformer: the same code as ours with random batches of 32 sentences
 
+The part "encoder" times layer 3 of the frozen MiniLM alone: as transformers computes it, padded
+(before), and packed in each precision that this processor has. It takes turns, too.
+
 The figure of a system is its fastest of --repeats passes; tokens are counted without padding. Then
 `glossa predict` runs on large texts with a trained run, in its own process and from files
-that another process wrote: reading, splitting and writing count too. "before" is its memory once
-torch is loaded, "peak" the most it ever held, which should hardly grow with the text. "others" is
-how many processors other programs kept busy meanwhile; it should be near 0.
+that another process wrote: reading, splitting and writing count too. The runs are
+
+  paper     a BiLSTM of the paper's size, without MiniLM
+  before    a balanced run whose layer of MiniLM is computed as before: padded, in float32
+  balanced  the same run as it is now
+  twin      its fast twin
+
+"before MB" is the memory once torch is loaded, "peak" the most it ever held, which should hardly
+grow with the text. "others" is how many processors other programs kept busy meanwhile; it should be
+near 0.
 
     python -m bench.training [--sentences N] [--transformer-sentences N]
                              [--predict-tokens 1000000,10000000]
-                             [--parts bilstm,transformer,predict] [--threads 1,2] [--repeats N]
-                             [--data DIR]
+                             [--parts bilstm,transformer,encoder,predict] [--threads 1,2]
+                             [--runs paper,before,balanced,twin] [--repeats N] [--data DIR]
 """
 
 # The process that starts the cells imports nothing large: a new process inherits the peak memory of
@@ -40,7 +50,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -52,7 +63,8 @@ SETTING = "bc5cdr_big"
 SENTENCES = 2_000
 TRANSFORMER_SENTENCES = 480
 PREDICT_TOKENS = 1_000_000
-PARTS = ("bilstm", "transformer", "predict")
+PARTS = ("bilstm", "transformer", "encoder", "predict")
+RUNS = ("paper", "before", "balanced", "twin")
 REPEATS = 2
 SEED = 20220522
 SENTENCES_PER_DOCUMENT = 10
@@ -142,8 +154,6 @@ def risk_of_labels(data):
 
 def ours(data, inputs, settings, risk_of) -> System:
     """Return the engine's own loops."""
-    from dataclasses import replace
-
     import numpy as np
     import torch
 
@@ -516,20 +526,93 @@ def random_batches(data, inputs, settings, risk_of) -> System:
     return System(train, lambda: timed(predict_pass))
 
 
+# ---- the frozen encoder ---------------------------------------------------------------------
+
+
+def run_encoder(sentences: int, repeats: int, data_folder: Path) -> dict:
+    """Return tokens per second of the frozen encoder, padded as before and in each precision."""
+    from engine.network import choose_device, context_of, open_pretrained
+    from engine.settings import training_settings
+
+    data = training_data(sentences, data_folder)
+    balanced = training_settings("balanced")
+    pretrained = open_pretrained(balanced)
+
+    def encode(precision: str, number: int) -> float:
+        # Some sentences less each time, so that nothing is remembered.
+        part = data.sentences[number:]
+        changed = replace(balanced, encoder_precision=precision)
+        return timed(lambda: context_of(part, changed, choose_device(), pretrained))
+
+    systems = {"before": padded(lambda number: encode("float32", number))}
+    for precision in ("float32", *fast_precisions()):
+        systems[precision] = partial(encode, precision)
+    for system in systems.values():
+        system(len(data.sentences) - WARM_UP)
+    seconds: dict[str, list[float]] = {name: [] for name in systems}
+    for number in range(repeats):
+        for name, system in systems.items():
+            seconds[name].append(system(number))
+    tokens = len(data.labels)
+    return {
+        "tokens": tokens,
+        "systems": [
+            {
+                "system": name,
+                "seconds": round(min(seconds[name]), 3),
+                "tokens_per_second": round(tokens / min(seconds[name])),
+                "to_before": round(median(seconds["before"]) / median(seconds[name]), 2),
+                "all_seconds": [round(each, 3) for each in seconds[name]],
+            }
+            for name in systems
+        ],
+    }
+
+
+def padded(work: Callable) -> Callable:
+    """Return `work` with the encoder of transformers, on padded batches, in float32."""
+    from unittest.mock import patch
+
+    from engine.network import contextual_features
+
+    module = sys.modules[contextual_features.__module__]
+    return patch.object(module, "is_packable", lambda _: False)(work)
+
+
+def fast_precisions() -> list[str]:
+    """Return the precisions other than float32 that this processor computes fast."""
+    import torch
+
+    has = {"bfloat16": torch.cpu._is_amx_tile_supported(), "int8": torch.cpu._is_vnni_supported()}
+    return [name for name in has if has[name]]
+
+
+def show_encoder(row: dict) -> None:
+    """Print the lines of the frozen encoder."""
+    for system in row.get("systems", []):
+        print(
+            f"{row['part']:<12}{row['threads']:>8} {system['system']:<9}"
+            f"{system['seconds']:>8.2f} s{system['tokens_per_second']:>10,} tokens/s"
+            f"{system['to_before']:>8.2f} x before (medians){row['others']:>8.2f}",
+            flush=True,
+        )
+    if "failed" in row:
+        print(f"{row['part']:<12}{row['threads']:>8} failed: {row['failed']}", flush=True)
+
+
 # ---- a large text ---------------------------------------------------------------------------
 
 
 def make_run(folder: Path, data_folder: Path) -> dict:
-    """Train a tagger briefly, so that it finds about as much as a real one, and save it."""
-    from dataclasses import replace
-
+    """Train taggers briefly, so that they find about as much as real ones, and save them."""
     import numpy as np
 
     from bench.data import SETTINGS, load
-    from engine.experiment import run_supervised
-    from engine.runs import save_run
+    from engine.experiment import make_twin, run_supervised
+    from engine.learning import twin_settings
+    from engine.runs import save_run, save_twin
     from engine.settings import training_settings
-    from engine.text import classes_from_spans, spans_from_tags
+    from engine.text import classes_from_spans, make_tokenized_document, spans_from_tags
 
     data = training_data(0, data_folder)
     _, tags, _ = load(SETTING, data_folder)
@@ -538,11 +621,14 @@ def make_run(folder: Path, data_folder: Path) -> dict:
     data = replace(
         data, sentences=data.sentences[:1000], labels=np.concatenate(gold).astype(np.int16)
     )
-    settings = replace(
-        training_settings("paper"), method="supervised", epochs=2, batch_size=10,
-        learning_rate=2e-3,
-    )  # fmt: skip
-    save_run(folder / "run", run_supervised(data, settings), data=data)
+    briefly = {"method": "supervised", "epochs": 2, "batch_size": 10, "learning_rate": 2e-3}
+    paper = run_supervised(data, replace(training_settings("paper"), **briefly))
+    save_run(folder / "paper", paper, data=data)
+    balanced = run_supervised(data, replace(training_settings("balanced"), **briefly))
+    save_run(folder / "balanced", balanced, data=data)
+    settings = replace(twin_settings(balanced.settings, len(data.labels)), epochs=2)
+    documents = [make_tokenized_document("text", data.sentences)]
+    save_twin(folder / "twin", make_twin(balanced, documents, settings=settings), "balanced")
     return {}
 
 
@@ -564,8 +650,8 @@ def make_texts(folder: Path, token_count: int, data_folder: Path) -> dict:
     return {}
 
 
-def run_predict(folder: Path, token_count: int) -> dict:
-    """Return speed and memory of `glossa predict` on a text of `token_count` tokens."""
+def run_predict(folder: Path, token_count: int, name: str) -> dict:
+    """Return speed and memory of `glossa predict` with a run on a text of `token_count` tokens."""
     from contextlib import redirect_stdout
     from io import StringIO
 
@@ -575,12 +661,15 @@ def run_predict(folder: Path, token_count: int) -> dict:
     before = peak_mb()
     text, out = text_file(folder, token_count), StringIO()
     entities = folder / f"entities-{token_count}.csv"
+    run = folder / ("balanced" if name == "before" else name)
+    predict = padded(main) if name == "before" else main
     started = perf_counter()
     with redirect_stdout(out):
-        code = main(["predict", "--run", str(folder / "run"), str(text), "--out", str(entities)])
+        code = predict(["predict", "--run", str(run), str(text), "--out", str(entities)])
     seconds = perf_counter() - started
     assert code == 0
     return {
+        "run": name,
         "tokens": token_count,
         "text_mb": round(text.stat().st_size / 1e6),
         "predict_seconds": round(seconds, 2),
@@ -604,26 +693,33 @@ def run_cell(options: argparse.Namespace) -> dict:
     from bench.data import DATA
     from engine.network import set_threads
 
-    part, threads, folder = options.cell
+    part, threads, folder, name = options.cell
     set_threads(int(threads))
     data_folder = Path(options.data or DATA)
     if part == "bilstm":
         return run_bilstm(options.sentences, options.repeats, data_folder)
     if part == "transformer":
         return run_transformer(options.transformer_sentences, options.repeats, data_folder)
+    if part == "encoder":
+        return run_encoder(options.sentences, options.repeats, data_folder)
     if part == "make_run":
         return make_run(Path(folder), data_folder)
     tokens = int(options.predict_tokens)
     if part == "make_texts":
         return make_texts(Path(folder), tokens, data_folder)
-    return run_predict(Path(folder), tokens)
+    return run_predict(Path(folder), tokens, name)
 
 
 def start_cell(
-    options: argparse.Namespace, part: str, threads: int, folder: str = "", tokens: int = 0
+    options: argparse.Namespace,
+    part: str,
+    threads: int,
+    folder: str = "",
+    tokens: int = 0,
+    name: str = "",
 ) -> dict:
     """Run a cell in its own process and return its figures, or {"failed": why}."""
-    command = [sys.executable, "-m", "bench.training", "--cell", part, str(threads), folder]
+    command = [sys.executable, "-m", "bench.training", "--cell", part, str(threads), folder, name]
     command += ["--predict-tokens", str(tokens)]
     for name in ("sentences", "transformer_sentences", "repeats", "data"):
         command += [f"--{name.replace('_', '-')}", str(getattr(options, name))]
@@ -734,7 +830,7 @@ def show_predict(row: dict) -> None:
         return
     print(
         f"\npredicting {row['tokens']:,} tokens ({row['text_mb']:,} MB), "
-        f"{row['threads']} thread(s): "
+        f"{row['threads']} thread(s), run {row['run']}: "
         f"{row['predict_seconds']:.1f} s, {row['predict_tokens_per_second']:,} tokens/s, "
         f"{row['entities']:,} entities; {row['before_mb']:,} MB before, "
         f"{row['peak_mb']:,} MB peak; others {row['others']:.2f}",
@@ -751,8 +847,11 @@ def predict_rows(
         if "failed" not in made:
             made = start_cell(options, "make_texts", 1, folder, tokens)
         for count in threads:
-            failed = "failed" in made
-            yield made if failed else start_cell(options, "predict", count, folder, tokens)
+            for name in options.runs.split(","):
+                failed = "failed" in made
+                yield (
+                    made if failed else start_cell(options, "predict", count, folder, tokens, name)
+                )
 
 
 def main() -> None:
@@ -768,15 +867,18 @@ def main() -> None:
         "--predict-tokens", default=str(PREDICT_TOKENS), help="sizes with commas (%(default)s)"
     )
     parser.add_argument("--parts", default=",".join(PARTS), help="with commas (%(default)s)")
+    parser.add_argument("--runs", default=",".join(RUNS), help="of predict (%(default)s)")
     parser.add_argument("--threads", default="1,2", help="with commas (%(default)s)")
     parser.add_argument("--repeats", **number, default=REPEATS, help="(%(default)s)")
     parser.add_argument("--data", default="", help="benchmark data (../shared/data)")
-    parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--cell", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.cell:
         print(json.dumps(run_cell(options)))
         return
     parts = options.parts.split(",")
+    if unknown := set(options.runs.split(",")) - set(RUNS):
+        parser.error(f"unknown run: {', '.join(sorted(unknown))}; choose from {', '.join(RUNS)}")
     if unknown := set(parts) - set(PARTS):
         parser.error(f"unknown part: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     threads = [int(count) for count in options.threads.split(",")]
@@ -785,6 +887,9 @@ def main() -> None:
     for part in (part for part in parts if part != "predict"):
         for count in threads:
             rows.append(start_cell(options, part, count))
+            if part == "encoder":
+                show_encoder(rows[-1])
+                continue
             if "failed" not in rows[-1]:
                 add_ratios(rows[-1])
                 rows[-1]["recurrence_gain"] = recurrence_gain(rows[-1])

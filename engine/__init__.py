@@ -44,6 +44,7 @@ from engine.library import (
     remove_opinion,
     suggest,
     train,
+    twin,
     write_corpus,
 )
 from engine.projects import Project
@@ -73,5 +74,6 @@ __all__ = [
     "remove_opinion",
     "suggest",
     "train",
+    "twin",
     "write_corpus",
 ]

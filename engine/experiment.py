@@ -4,6 +4,7 @@
     run        (confidence ->) risk -> trained taggers
     predict    probabilities -> entities
     score      entities, gold -> precision, recall, F1
+    make_twin  a run, unlabeled text -> a run without a transformer, for large texts
 
 The methods that are compared share sentences, labels, priors and seed, so that only the risk
 differs. Gold is an argument of `score` and, as labels, of `run_supervised`, the upper reference;
@@ -35,6 +36,7 @@ from engine.learning import (
     conf_mpu_risk,
     data_warnings,
     device_of,
+    distill,
     find_doubtful_phrases,
     fit,
     groups,
@@ -50,10 +52,12 @@ from engine.learning import (
     predicted_entities,
     predictions,
     schedules,
+    sentence_groups,
     split_parts,
     store_confidence,
     supervised_risk,
     tokens_of,
+    twin_settings,
     weigh,
     with_copies,
     word_inputs,
@@ -83,7 +87,7 @@ from engine.planning import (
 from engine.run_folder import tagger_checkpoint
 from engine.scoring import Evaluation, evaluate_documents
 from engine.settings import Settings
-from engine.text import Document, EntitiesByDocument, Entity
+from engine.text import Document, EntitiesByDocument, Entity, InputError
 
 _NAMED_DOUBTS = 3  # phrases that a note names
 
@@ -357,6 +361,70 @@ def run_supervised(
     """Train on complete human labels (given as `data.labels`): the upper reference."""
     shares = np.bincount(data.labels, minlength=len(data.types) + 1) / max(len(data.labels), 1)
     return run(data, shares, replace(settings, method="supervised"), on_progress=on_progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A fast run that predicts about what another run does."""
+
+    run: Run
+    data: TrainingData  # the text that it learned from, without labels
+    agreement: float | None  # F1 of its spans against the teacher's, on sentences held out
+
+
+def make_twin(
+    teacher: Run,
+    documents: Sequence[Document],
+    *,
+    settings: Settings | None = None,
+    on_share: Callable[[float], None] | None = None,
+    on_progress: OnProgress | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Twin:
+    """Teach a BiLSTM without a transformer what the teacher predicts on unlabeled documents.
+
+    The more text, the better; text of the kind that it will predict is best. `on_share` hears how
+    much of it the teacher has read, 0 to 1. Raises Stopped if `should_stop` says so.
+    """
+    sentences = [tokens for tokens in tokens_of(documents) if tokens]
+    if not sentences:
+        raise InputError("a twin learns from text, and there are no words in it. Give more text")
+    token_count = sum(map(len, sentences))
+    settings = settings or twin_settings(teacher.settings, token_count)
+    parts: list[npt.NDArray[np.float16]] = []
+    read = 0
+    for group in sentence_groups(sentences):
+        if should_stop and should_stop():
+            raise Stopped
+        parts.append(probabilities(teacher, group).astype(np.float16))
+        read += len(parts[-1])
+        if on_share:
+            on_share(read / token_count)
+    data = TrainingData(sentences, np.zeros(token_count, np.int16), teacher.types, teacher.lexicon)
+    pretrained = open_pretrained(settings)
+    inputs = make_inputs(data, settings, choose_device(), pretrained)
+    assert isinstance(inputs, WordInputs)
+    clock = RunClock(settings, on_progress, types=len(data.types), has_confidence=True)
+    distilled = distill(
+        inputs,
+        np.concatenate(parts),
+        data.types,
+        settings,
+        on_epoch=clock.listener(TRAINING),
+        should_stop=should_stop,
+    )
+    if should_stop and should_stop():
+        raise Stopped
+    run = Run(
+        settings,
+        data.types,
+        teacher.priors,
+        (distilled.tagger,),
+        data.lexicon,
+        pretrained,
+        distilled.history,
+    )
+    return Twin(run, data, distilled.agreement)
 
 
 # ---- predict: a trained method finds entities -----------------------------------------------

@@ -175,6 +175,7 @@ NO_LIMITS = Limits(
 METHODS = ("mpn", "mpu", "conf_mpu")
 BASELINES = ("bnpu", "early_stopped", "autoner", "supervised")  # the paper's others
 ENCODERS = ("bilstm", "transformer")
+PRECISIONS = ("float32", "bfloat16", "int8", "auto")
 
 
 SETTING_RULES = {
@@ -213,6 +214,7 @@ SETTING_RULES = {
     "encoder_name": _NAME,
     "encoder_window": _COUNT,
     "encoder_stride": Rule(int, 0, 100_000),
+    "encoder_precision": Rule(str, choices=PRECISIONS),
     "contextual_layer": Rule(int, 0, 1_000),  # the encoder has fewer; it says how many
 }
 
@@ -266,6 +268,7 @@ class Settings:
     encoder_window: int = 128  # sub-words the transformer sees at once
     encoder_stride: int = 32  # sub-words that neighbouring windows share
     contextual_layer: int = 0  # BiLSTM: hidden layer of the frozen encoder to add; 0 = none
+    encoder_precision: str = "float32"  # of that layer; auto: what the processor computes fastest
 
     def __post_init__(self) -> None:
         _check(self, SETTING_RULES)
@@ -324,6 +327,7 @@ _OWN_TEXT = Settings(
     character_dropout=0.0,
     batch_size=32,
     contextual_layer=3,
+    encoder_precision="auto",
     confidence_model="linear",
     learning_rate_schedule="linear",
     is_label_checked=True,

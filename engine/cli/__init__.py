@@ -2,7 +2,7 @@
 
 command_line, arguments, project_arguments   all commands and their options
 label, health, score, convert, predict       commands on files
-learning: train, curve; suggest              the same, with torch
+learning: train, curve; suggest, twin        the same, with torch
 projects, status, import_, export, opinion, project_training
                                              commands on projects
 app, doctor                                  start the app; check the installation

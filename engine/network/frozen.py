@@ -5,6 +5,7 @@ from pathlib import Path
 
 import torch
 
+from engine.network.packed import chosen_precision
 from engine.network.pretrained import Pretrained, Tokens, encoder_alone, has_context, windows_of
 from engine.network.transformer import (
     Features,
@@ -72,11 +73,12 @@ class _Context:
                 f"contextual_layer is {self._layer}, and {settings.encoder_name} has {last} "
                 "layers. Choose one of them, or 0 for none"
             )
+        self._precision = chosen_precision(settings.encoder_precision, self._encoder, device)
         self._inputs = windows_of(sentences, settings, pretrained)
 
     @property
     def key(self) -> str:
-        return features_key(self._inputs, self._encoder, self._layer)
+        return features_key(self._inputs, self._encoder, self._layer, self._precision)
 
     def compute(
         self,
@@ -88,6 +90,7 @@ class _Context:
             self._encoder,
             layer=self._layer,
             device=self._device,
+            precision=self._precision,
             on_share=on_share,
             should_stop=should_stop,
         )

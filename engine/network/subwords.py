@@ -7,7 +7,7 @@ only. Each token belongs to one window: the one that shows the most context arou
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -49,10 +49,23 @@ class SubwordBatch:
         )
 
 
-def pool(hidden: Tensor, batch: SubwordBatch) -> Tensor:
+@dataclass(frozen=True, slots=True)
+class PackedBatch:
+    """Windows laid end to end without padding, shortest first; else as a SubwordBatch."""
+
+    ids: Tensor  # (all sub-words,), special ones included
+    places: Tensor  # (all sub-words,), place of each in its window, from 0
+    groups: tuple[tuple[int, int], ...]  # length of windows, and how many follow of that length
+    positions: Tensor
+    segments: Tensor
+    tokens: Tensor
+
+
+def pool(hidden: Tensor, batch: SubwordBatch | PackedBatch) -> Tensor:
     """Return the mean vector of each token's sub-words.
 
-    hidden: (windows, width, dim).  Returns (n, dim), in the order of ``batch.tokens``.
+    hidden: (windows, width, dim), or (sub-words, dim) of a packed batch.
+    Returns (n, dim), in the order of ``batch.tokens``.
     """
     count = len(batch.tokens)
     subwords = hidden.reshape(-1, hidden.shape[-1]).index_select(0, batch.positions)
@@ -122,17 +135,61 @@ class SubwordInputs:
         """Return the sentences in the order given, padded to the longest window among them."""
         chosen = np.asarray(sentence_indices, dtype=np.int64)
         rows = _ranges(self._window_ends[chosen], self._window_ends[chosen + 1])
-        tokens = _ranges(self._sentence_ends[chosen], self._sentence_ends[chosen + 1])
         sizes = self._window_sizes(rows)
         input_ids = self._fill(rows, sizes)
-        attention_mask = np.arange(input_ids.shape[1]) < sizes[:, None]
-        positions, segments = self._locate(rows, input_ids.shape[1])
+        width = input_ids.shape[1]
+        attention_mask = np.arange(width) < sizes[:, None]
+        positions, segments, tokens = self._locate(rows, np.arange(len(rows)) * width)
         return SubwordBatch(
             torch.from_numpy(input_ids),
             torch.from_numpy(attention_mask.astype(np.int64)),
             torch.from_numpy(positions),
             torch.from_numpy(segments),
             torch.from_numpy(tokens),
+        )
+
+    def packed(self, sentence_indices: Sequence[int] | Ints) -> PackedBatch:
+        """Return the sentences without padding, windows of the same length side by side."""
+        chosen = np.asarray(sentence_indices, dtype=np.int64)
+        rows = _ranges(self._window_ends[chosen], self._window_ends[chosen + 1])
+        rows = rows[np.argsort(self._window_sizes(rows), kind="stable")]
+        sizes = self._window_sizes(rows)
+        ends, before, after = _ends(sizes), len(self._prefix), len(self._suffix)
+        starts, stops = ends[:-1], ends[1:]
+        first, last = self._windows.first[rows], self._windows.last[rows]
+        ids = np.empty(ends[-1], dtype=np.int64)
+        ids[starts[:, None] + np.arange(before)] = self._prefix
+        ids[_ranges(starts + before, stops - after)] = self._ids[
+            _ranges(self._token_ends[first], self._token_ends[last])
+        ]
+        ids[stops[:, None] - after + np.arange(after)] = self._suffix
+        lengths, counts = np.unique(sizes, return_counts=True)
+        positions, segments, tokens = self._locate(rows, starts)
+        return PackedBatch(
+            torch.from_numpy(ids),
+            torch.from_numpy(_ranges(np.zeros_like(sizes), sizes)),
+            tuple(zip(lengths.tolist(), counts.tolist(), strict=True)),
+            torch.from_numpy(positions),
+            torch.from_numpy(segments),
+            torch.from_numpy(tokens),
+        )
+
+    def first_alike(self) -> Ints:
+        """Return for each sentence the first one whose sub-words and tokens are the same."""
+        first: dict[bytes, int] = {}
+        alike = np.arange(self.sentence_count)
+        ends = self._token_ends
+        for sentence, (start, stop) in enumerate(pairwise(self._sentence_ends.tolist())):
+            ids = self._ids[ends[start] : ends[stop]]
+            own_ends = ends[start : stop + 1] - ends[start]
+            key = own_ends.tobytes() + ids.tobytes()  # the last end says where the ids begin
+            alike[sentence] = first.setdefault(key, sentence)
+        return alike
+
+    def tokens_of(self, sentence_indices: Ints) -> Ints:
+        """Return the flat indices of the sentences' tokens."""
+        return _ranges(
+            self._sentence_ends[sentence_indices], self._sentence_ends[sentence_indices + 1]
         )
 
     def _window_sizes(self, rows: Ints | slice) -> Ints:
@@ -156,15 +213,19 @@ class SubwordInputs:
         filled.reshape(-1)[suffix_at[:, None] + np.arange(len(self._suffix))] = self._suffix
         return filled
 
-    def _locate(self, rows: Ints, width: int) -> tuple[Ints, Ints]:
-        """Return where the sub-words of each token are, in the window that it belongs to."""
+    def _locate(self, rows: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return where each token's sub-words are, the row of its token for each, and the tokens.
+
+        starts: where each window begins among all.  A token's sub-words are those of the window
+        that it belongs to.
+        """
         windows, ends = self._windows, self._token_ends
         own_first, own_last = windows.own_first[rows], windows.own_last[rows]
-        origin = np.arange(len(rows)) * width + len(self._prefix) - ends[windows.first[rows]]
+        origin = starts + len(self._prefix) - ends[windows.first[rows]]
         positions = _ranges(origin + ends[own_first], origin + ends[own_last])
         tokens = _ranges(own_first, own_last)
         segments = np.repeat(np.arange(len(tokens)), ends[tokens + 1] - ends[tokens])
-        return positions, segments
+        return positions, segments, tokens
 
 
 # ---- tokens -> sub-words --------------------------------------------------------------------

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from engine.files import written_whole
-from engine.network.device import mixed_precision
+from engine.network.device import keep_freed_memory, mixed_precision
+from engine.network.packed import is_packable, packed_encoder
 from engine.network.subwords import Ints, SubwordBatch, SubwordInputs, pool
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def contextual_features(
     layer: int,
     batch_tokens: int = 2048,
     device: torch.device | str = "cpu",
+    precision: str = "float32",
     dtype: npt.DTypeLike = np.float16,
     on_share: Callable[[float], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -68,29 +70,72 @@ def contextual_features(
 
     layer: as in `hidden_states`; 0 = the embeddings, num_hidden_layers = the last.
     batch_tokens: the most sub-words read at once, padding included.
+    precision: as `chosen_precision` returns it.  A sentence that occurs again is read once.
     on_share: called with the share that is done, 0 to 1. Raises Stopped if `should_stop` says so.
     """
     _check_layer(encoder, layer)
     features = np.zeros((inputs.token_count, encoder.config.hidden_size), dtype=dtype)
     encoder.to(device)  # type: ignore[arg-type]  # transformers narrows what torch accepts
+    keep_freed_memory()
+    alike = inputs.first_alike()
+    is_first = alike == np.arange(len(alike))
+    firsts, repeats = np.flatnonzero(is_first), np.flatnonzero(~is_first)
+    read_count = len(inputs.tokens_of(firsts))
     done = 0
     with _frozen(encoder), torch.inference_mode():
-        for sentences in _buckets(inputs.sentence_sizes, batch_tokens):
+        vectors_of = _reader(inputs, encoder, layer, device, precision)
+        for sentences in _buckets(inputs.sentence_sizes[firsts], batch_tokens):
             if should_stop and should_stop():
                 raise Stopped
-            batch = inputs.batch(sentences)
-            if len(batch.tokens):
-                vectors = pool(_hidden_layer(encoder, batch.to(device), layer), batch.to(device))
-                features[batch.tokens.numpy()] = vectors.cpu().numpy()
-            done += len(batch.tokens)
+            tokens, vectors = vectors_of(firsts[sentences])
+            if len(tokens):
+                features[tokens.numpy()] = vectors.cpu().numpy()
+            done += len(tokens)
             if on_share:
-                on_share(done / max(inputs.token_count, 1))
+                on_share(done / max(read_count, 1))
+    features[inputs.tokens_of(repeats)] = features[inputs.tokens_of(alike[repeats])]
     return features
 
 
-def features_key(inputs: SubwordInputs, encoder: "PreTrainedModel", layer: int) -> str:
-    """Return a fingerprint of all that decides the features: weights, layer, sub-words."""
-    digest = hashlib.sha256(f"{_FEATURES_VERSION} {layer} {inputs.fingerprint}".encode())
+def _reader(
+    inputs: SubwordInputs,
+    encoder: "PreTrainedModel",
+    layer: int,
+    device: torch.device | str,
+    precision: str,
+) -> Callable[[Ints], tuple[Tensor, Tensor]]:
+    """Return a function from sentences to their tokens, and one vector for each."""
+    if torch.device(device).type == "cpu" and is_packable(encoder):
+        packed = packed_encoder(encoder, layer, precision)
+
+        def read_packed(sentences: Ints) -> tuple[Tensor, Tensor]:
+            batch = inputs.packed(sentences)
+            if not len(batch.tokens):
+                return batch.tokens, torch.zeros(0)
+            return batch.tokens, pool(packed(batch), batch)
+
+        return read_packed
+
+    def read_padded(sentences: Ints) -> tuple[Tensor, Tensor]:
+        batch = inputs.batch(sentences)
+        if not len(batch.tokens):
+            return batch.tokens, torch.zeros(0)
+        there = batch.to(device)
+        return batch.tokens, pool(_hidden_layer(encoder, there, layer), there)
+
+    return read_padded
+
+
+def features_key(
+    inputs: SubwordInputs, encoder: "PreTrainedModel", layer: int, precision: str = "float32"
+) -> str:
+    """Return a fingerprint of all that decides the features: weights, layer, sub-words, precision.
+
+    float32 is not named in it, so features that were kept before there was a choice stay known.
+    """
+    parts = [str(_FEATURES_VERSION), str(layer), inputs.fingerprint]
+    parts += [precision] * (precision != "float32")
+    digest = hashlib.sha256(" ".join(parts).encode())
     digest.update(encoder.config.model_type.encode())
     for name, tensor in sorted(encoder.state_dict().items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())

@@ -6,7 +6,7 @@ No torch: pages and jobs look at runs without loading them.
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,7 @@ class Card:
     odds: float
     scores: Mapping[str, Any]
     vectors_fingerprint: str = ""  # of the word vectors; older cards do not have it
+    made_from: Mapping[str, Any] = field(default_factory=dict)  # of a twin: its teacher and text
 
     @property
     def method(self) -> str:
@@ -215,6 +216,7 @@ def _card_from(record: dict[str, Any]) -> Card:
         odds=_number(record["odds"]),
         scores=_mapping(record["scores"]),
         vectors_fingerprint=_string(record.get("vectors_fingerprint", "")),
+        made_from=_mapping(record.get("made_from", {})),
     )
 
 

@@ -12,7 +12,7 @@ Needs torch.
 from engine.runs.comparison import compare, features_folder
 from engine.runs.curve import Cell, CurvePlan, Point, coverage_curve
 from engine.runs.prediction import CutTokens, predict_stream
-from engine.runs.saved import data_fingerprint, load_run, save_run, write_scores
+from engine.runs.saved import data_fingerprint, load_run, save_run, save_twin, write_scores
 from engine.runs.speed import measure_speeds
 
 __all__ = [
@@ -28,5 +28,6 @@ __all__ = [
     "measure_speeds",
     "predict_stream",
     "save_run",
+    "save_twin",
     "write_scores",
 ]

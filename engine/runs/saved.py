@@ -17,7 +17,7 @@ from safetensors.torch import save
 from torch import nn
 
 from engine.dictionaries import Dictionary, fingerprint
-from engine.experiment import Run
+from engine.experiment import Run, Twin
 from engine.files import written_whole
 from engine.learning import Confidence, Epoch, TrainingData, make_inputs, make_tagger
 from engine.network import (
@@ -86,8 +86,12 @@ def save_run(
     data: TrainingData,
     dictionaries: Sequence[Dictionary] = (),
     scores: Mapping[str, Any] | None = None,
+    made_from: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the run to `folder`; its card last, so a folder with a card is whole."""
+    """Write the run to `folder`; its card last, so a folder with a card is whole.
+
+    `made_from` is for a twin: what it was made from.
+    """
     remove_card(folder)
     for i, tagger in enumerate(trained.taggers):
         tensors = {name: t.detach().cpu().contiguous() for name, t in tagger.state_dict().items()}
@@ -117,7 +121,25 @@ def save_run(
             odds=trained.odds,
             scores=dict(scores or {}),
             vectors_fingerprint=_fingerprint_of_vectors(trained.settings),
+            made_from=dict(made_from or {}),
         ),
+    )
+
+
+def save_twin(folder: Path, twin: Twin, teacher_id: str) -> None:
+    """Write a twin as a run like any other; its card says what it was made from."""
+    folder.mkdir(parents=True, exist_ok=True)
+    save_run(
+        folder,
+        twin.run,
+        data=twin.data,
+        dictionaries=twin.run.lexicon.dictionaries if twin.run.lexicon else (),
+        made_from={
+            "twin_of": teacher_id,
+            "sentences": len(twin.data.sentences),
+            "tokens": len(twin.data.labels),
+            "agreement": twin.agreement,
+        },
     )
 
 

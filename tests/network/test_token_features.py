@@ -41,6 +41,16 @@ def test_they_do_not_depend_on_how_many_tokens_are_made_at_once(monkeypatch):
     assert torch.allclose(rows_of(sentences), whole, atol=1e-6)
 
 
+def test_a_short_text_keeps_its_rows_and_a_long_one_makes_them_again(monkeypatch):
+    features = features_of([["a", "b", "c"], ["d"]])
+    (_, first), (_, again) = *features.rows(), *features.rows()
+    assert again is first
+    monkeypatch.setattr(token_features, "_TOKENS_KEPT", 3)
+    features = features_of([["a", "b", "c"], ["d"]])
+    (_, first), (_, again) = *features.rows(), *features.rows()
+    assert again is not first and torch.equal(again, first)
+
+
 def test_neighbours_end_at_the_sentence():
     before, after = token_features._neighbours(np.array([0, 2, 2, 3]))
     assert before.tolist() == [-1, 0, -1]

@@ -68,6 +68,7 @@ def test_a_folder_without_a_card_is_not_a_finished_run(folder):
         ("odds", None),
         ("scores", None),
         ("vectors_fingerprint", 1),
+        ("made_from", []),
     ],
 )
 def test_a_card_with_a_value_that_we_never_write_is_damaged(folder, key, value):
