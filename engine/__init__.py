@@ -29,6 +29,7 @@ The names below are the library that `import glossa` offers.
 
 from engine.dictionaries import Dictionary
 from engine.library import (
+    compare_on_hidden_phrases,
     evaluate,
     health,
     label,
@@ -55,6 +56,7 @@ __all__ = [
     "InputError",
     "Project",
     "Settings",
+    "compare_on_hidden_phrases",
     "evaluate",
     "health",
     "label",

@@ -39,6 +39,7 @@ from engine.scoring.checking import (
 )
 from engine.scoring.confidence_scores import score_confidence, score_confidence_of_documents
 from engine.scoring.hidden_phrases import (
+    HIDDEN_CAUTION,
     HIDDEN_SHARE,
     FoundAgain,
     Hidden,
@@ -82,6 +83,7 @@ from engine.scoring.seen import seen_places, seen_recall
 
 __all__ = [
     "ALL_TYPES",
+    "HIDDEN_CAUTION",
     "HIDDEN_SHARE",
     "MACRO",
     "MOST_NAMES",

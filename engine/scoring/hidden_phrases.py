@@ -19,6 +19,9 @@ from engine.labels import DistantLabels
 from engine.text import InputError
 
 HIDDEN_SHARE = 0.1  # of the phrases that match
+HIDDEN_CAUTION = (
+    "This compares runs; it says more than you will get on names your dictionary lacks."
+)
 _LEAST_PHRASES = 10  # hidden; with fewer, chance decides
 _RESAMPLES = 2_000
 _SURE = 0.975
