@@ -2,9 +2,9 @@
 
 A tenth of each type's phrases is hidden. Every method then marks the same share of the tokens that
 have no label, those with the highest probability of an entity, and the words of hidden phrases
-among them count as found again. This ranks methods and settings nearly as gold does. It says more
-than a method finds of the names that a dictionary really lacks: those are rarer and stranger than
-the ones it has. So it is never shown as recall.
+among them count as found again. This compares methods and settings. It says more than a method
+finds of the names that a dictionary really lacks: those are rarer and stranger than the ones it
+has. So it is never shown as recall.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A training that compares its methods on hidden phrases."""
 
-import json
-
 import pytest
 
 from engine import jobs
@@ -11,9 +9,8 @@ from engine.jobs.plan import needed_bytes
 from engine.jobs.requests import TrainRequest, check_request, request_from
 from engine.jobs.worker import train
 from engine.jobs.worker.process import do_job
-from engine.projects.store import writing
 from engine.text.model import InputError
-from tests.support.finished_runs import finish_run, make_project
+from tests.support.finished_runs import finish_run, make_project, record_hidden
 from tests.support.small_project import make_small_project, tiny_request
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -29,17 +26,6 @@ def hide(project, **changes):
     job = jobs.create(project, request)
     assert do_job(project, job.id, lambda _: None) == "done"
     return jobs.get_job(project, job.id)
-
-
-def store(project, job, **found):
-    """Store what methods found again of twenty phrases with two words each."""
-    record = {"rate": 0.1, "phrases": [f"p{i}" for i in range(20)], "words": [2] * 20}
-    value = {"found": {method: record | {"found": [n] * 20} for method, n in found.items()}}
-    with writing(project.folder) as db:
-        db.execute(
-            "INSERT OR REPLACE INTO job_facts (job, key, value) VALUES (?, 'hidden_phrases', ?)",
-            (job.id, json.dumps(value)),
-        )
 
 
 # ---- the job --------------------------------------------------------------------------------
@@ -119,7 +105,7 @@ def test_the_method_that_finds_more_is_recommended_and_exported():
     project = make_project()
     run = finish_run(project)
     assert default_method(project, run) == "conf_mpu"
-    store(project, run, conf_mpu=0, mpu=2)
+    record_hidden(project, run.id, conf_mpu=0, mpu=2)
     assert default_method(project, run) == "mpu"
     story = project_story(project)
     assert story.method == "MPU"
@@ -133,7 +119,7 @@ def test_the_method_that_finds_more_is_recommended_and_exported():
 def test_trust_decides_where_chance_could_have():
     project = make_project()
     run = finish_run(project)
-    store(project, run, conf_mpu=1, mpu=1)
+    record_hidden(project, run.id, conf_mpu=1, mpu=1)
     story = project_story(project)
     assert story.method == "Conf-MPU" and "may be chance" in story.text
     assert default_method(project, run) == "conf_mpu"
@@ -142,8 +128,8 @@ def test_trust_decides_where_chance_could_have():
 def test_a_run_with_a_better_preset_is_named():
     project = make_project()
     before, after = finish_run(project), finish_run(project)
-    store(project, before, conf_mpu=2, mpu=1)
-    store(project, after, conf_mpu=1, mpu=0)
+    record_hidden(project, before.id, conf_mpu=2, mpu=1)
+    record_hidden(project, after.id, conf_mpu=1, mpu=0)
     sentence = better_run(project, after)
     assert sentence.startswith("Better: Conf-MPU of the run of ") and "preset quick" in sentence
     assert sentence.endswith("which finds 40 of the hidden words again, 20 here.")
@@ -154,6 +140,6 @@ def test_a_run_with_a_better_preset_is_named():
 def test_a_damaged_record_is_no_comparison():
     project = make_project()
     run = finish_run(project)
-    store(project, run, conf_mpu=3, mpu=2)  # three of two words
+    record_hidden(project, run.id, conf_mpu=3, mpu=2)  # three of two words
     assert jobs.hidden_found(project, run.id).keys() == {"mpu"}
     assert project_story(project).method == "Conf-MPU"
