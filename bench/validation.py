@@ -76,6 +76,7 @@ from engine.text import (
 
 SAMPLE = "sample"
 SAMPLE_FOLDER = environment.ROOT / "sample_data"
+_NAMES = ", ".join(SETTINGS)
 SHARES = ("precision", "recall", "f1")
 
 
@@ -302,12 +303,24 @@ def show(result: dict) -> None:
         print(f"{row['grouped by']:<13}{row['decisions']:>10}{cells}", flush=True)
 
 
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Give a script the names of settings as its arguments; the sample if none is given."""
+
+    def name(text: str) -> str:
+        if text != SAMPLE and text not in SETTINGS:
+            raise argparse.ArgumentTypeError(f"{text!r}: choose from {SAMPLE}, {_NAMES}")
+        return text
+
+    # With `choices`, argparse would look for the list of none among them.
+    parser.add_argument(
+        "settings", nargs="*", default=[SAMPLE], type=name, metavar="SETTING",
+        help=f"{SAMPLE}, {_NAMES} ({SAMPLE})",
+    )  # fmt: skip
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "settings", nargs="*", default=[SAMPLE], choices=(SAMPLE, *SETTINGS), metavar="SETTING",
-        help=f"{SAMPLE}, {', '.join(SETTINGS)} (%(default)s)",
-    )  # fmt: skip
+    add_settings(parser)
     methods = [name for name, method in METHODS.items() if not method.needs_gold]
     parser.add_argument("--method", choices=methods, default="conf_mpu", help="(%(default)s)")
     parser.add_argument("--preset", choices=TRAINING_PRESETS, default="quick", help="(%(default)s)")
