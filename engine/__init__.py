@@ -30,6 +30,7 @@ The names below are the library that `import glossa` offers.
 from engine.dictionaries import Dictionary
 from engine.library import (
     add_opinion,
+    compare_on_hidden_phrases,
     evaluate,
     health,
     label,
@@ -60,6 +61,7 @@ __all__ = [
     "Project",
     "Settings",
     "add_opinion",
+    "compare_on_hidden_phrases",
     "evaluate",
     "health",
     "label",

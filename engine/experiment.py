@@ -5,6 +5,7 @@
     predict    probabilities -> entities
     score      entities, gold -> precision, recall, F1
     make_twin  a run, unlabeled text -> a run without a transformer, for large texts
+    hide       without gold: which method finds the words of hidden phrases again
 
 The methods that are compared share sentences, labels, priors and seed, so that only the risk
 differs. Gold is an argument of `score` and, as labels, of `run_supervised`, the upper reference;
@@ -85,7 +86,17 @@ from engine.planning import (
     suited_settings,
 )
 from engine.run_folder import tagger_checkpoint
-from engine.scoring import Evaluation, evaluate_documents
+from engine.scoring import (
+    HIDDEN_SHARE,
+    Evaluation,
+    FoundAgain,
+    Hidden,
+    common_rate,
+    evaluate_documents,
+    find_again,
+    hidden_words,
+    hide_phrases,
+)
 from engine.settings import Settings
 from engine.text import Document, EntitiesByDocument, Entity, InputError
 
@@ -512,3 +523,80 @@ def score(
 ) -> Evaluation:
     """Return strict scores over the documents with gold: same tokens and same type count."""
     return evaluate_documents(documents, gold, entities)
+
+
+# ---- hide: which method to take, without gold -----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenPhrases:
+    """What the methods learn from while some phrases are hidden, and what they are to find."""
+
+    hidden: Hidden
+    prepared: Prepared  # without the hidden phrases
+    words: npt.NDArray[np.int32]  # (tokens,): the number of the hidden phrase, -1 elsewhere
+    rate: float  # share of the unlabeled tokens that each method marks
+
+
+def prepare_hidden(
+    documents: Sequence[Document],
+    dictionaries: Sequence[Dictionary],
+    *,
+    match: str,
+    settings: Settings,
+    labels: DistantLabels | None = None,
+    share: float = HIDDEN_SHARE,
+    priors: Mapping[str, float] | None = None,
+    cache: Path | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> HiddenPhrases:
+    """Hide a share of each type's phrases, and prepare the rest for training.
+
+    What is hidden, and the rate, depend on text, dictionaries, share and given priors alone, so
+    that runs with other settings can be compared. What the text contradicts is neither learned nor
+    searched for. Raises InputError if too few phrases match to hide some.
+    """
+    labels = labels or label(documents, dictionaries, match)
+    hidden = hide_phrases(dictionaries, labels, share)
+    fewer = label(documents, hidden.dictionaries, match)
+    if priors is None:
+        prior = estimate_priors(tokens_of(documents), fewer.labels, fewer.types, seed=0)
+        entity_prior = float(prior.values[1:].sum())
+    else:
+        entity_prior = sum(priors.values())
+    rate = common_rate(entity_prior, hidden_words(hidden, labels, fewer.labels), fewer.labels)
+    prepared = prepare(
+        documents,
+        hidden.dictionaries,
+        match=match,
+        settings=settings,
+        labels=fewer,
+        priors=priors,
+        cache=cache,
+        should_stop=should_stop,
+    )
+    words = hidden_words(hidden, labels, fewer.labels)
+    return HiddenPhrases(hidden, prepared, words, rate)
+
+
+def find_hidden(
+    trained: Run,
+    documents: Sequence[Document],
+    task: HiddenPhrases,
+    *,
+    cache: Path | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> FoundAgain:
+    """Count the words of hidden phrases that a method finds again at the common rate."""
+    context = run_context(trained, documents, cache) if cache else None
+    parts, begin = [np.zeros(0, np.float32)], 0
+    for group in groups(documents):
+        if should_stop and should_stop():
+            raise Stopped
+        sentences = tokens_of(group)
+        end = begin + sum(map(len, sentences))
+        probs = probabilities(trained, sentences, None if context is None else context[begin:end])
+        parts.append(1 - probs[:, 0])
+        begin = end
+    labels = task.prepared.data.labels
+    return find_again(task.hidden, task.words, labels, np.concatenate(parts), task.rate)

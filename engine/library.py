@@ -17,16 +17,18 @@ from engine import formats as _formats
 from engine import labels as _labels
 from engine import scoring as _scoring
 from engine.dictionaries import Dictionary
+from engine.export import by_trust
 from engine.files import SourceFile, read_source
 from engine.guide import Step, project_steps
 from engine.labels import DistantLabels, Health, HealthEntry
 from engine.projects import Opinion, Project, open_project
 from engine.review import suggestions
-from engine.scoring import Evaluation
+from engine.scoring import HIDDEN_SHARE, Evaluation
 from engine.settings import (
     DEFAULT_MATCH_PRESET,
     DEFAULT_TRAINING_PRESET,
     LIMITS,
+    METHODS,
     NO_LIMITS,
     TRAINING_PRESETS,
     Limits,
@@ -185,6 +187,54 @@ def train(
         folder.mkdir(parents=True, exist_ok=True)
         runs.save_run(folder, trained, data=data, dictionaries=dictionaries)
     return trained
+
+
+def compare_on_hidden_phrases(
+    corpus: Corpus,
+    dictionaries: Sequence[Dictionary],
+    *,
+    methods: Sequence[str] = METHODS,
+    share: float = HIDDEN_SHARE,
+    preset: str = DEFAULT_TRAINING_PRESET,
+    encoder: str = "bilstm",
+    seed: int = 0,
+    match: str = DEFAULT_MATCH_PRESET,
+    workers: int = 1,
+    on_progress: "Callable[[Progress], None] | None" = None,
+    **changes: Any,
+) -> pd.DataFrame:
+    """Return which method to take, without gold: one row per method, that one first.
+
+    A share of each type's phrases is hidden, each method is trained without them, and the words
+    that it finds again are counted. Columns: method, found, words, phrases, is_recommended. This
+    compares methods and settings; it says more than you will get on names your dictionary lacks.
+    """
+    from engine import runs  # torch takes seconds to import
+
+    settings = _settings(preset, encoder, {"seed": seed, **changes})
+    with tempfile.TemporaryDirectory() as folder:
+        found = runs.compare_hidden(
+            corpus.documents,
+            dictionaries,
+            settings,
+            methods,
+            Path(folder),
+            match=match,
+            share=share,
+            workers=workers,
+            on_progress=on_progress,
+        )
+    best = _scoring.best_of({name: found[name] for name in sorted(found, key=by_trust)})
+    ranked = sorted(found, key=lambda name: (name != best, -found[name].share))
+    return pd.DataFrame(
+        {
+            "method": ranked,
+            "found": [sum(found[name].found) for name in ranked],
+            "words": [sum(found[name].words) for name in ranked],
+            "phrases": [len(found[name].phrases) for name in ranked],
+            "is_recommended": [name == best for name in ranked],
+        }
+    )
 
 
 def load_run(folder: str | Path, *, trust: bool = False) -> "Run":

@@ -7,7 +7,8 @@ from engine.dictionaries.model import Dictionary, Phrase
 from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from engine.settings import Limits, ReadOptions
-from tests.support.planted import Planted
+from tests.support.planted import LEARNING, Planted
+from tests.support.small_project import TINY
 
 CORPUS = glossa.Corpus((glossa.Document("d", "He had gout."),))
 
@@ -36,6 +37,27 @@ def test_suggest_lists_likely_names_that_the_dictionaries_lack():
     assert is_name.head(20).mean() > is_name.tail(20).mean()
     with pytest.raises(glossa.InputError, match="is not a preset"):
         glossa.suggest(corpus, dictionaries, preset="fast")
+
+
+def test_methods_are_compared_on_hidden_phrases():
+    planted = Planted()
+    lines = "\n".join(" ".join(tokens) for tokens in planted.sentences).encode()
+    corpus = glossa.read_corpus(
+        SourceFile("text.txt", lines), ReadOptions(lines_are_documents=True)
+    )
+    dictionaries = [
+        Dictionary(name, tuple(Phrase(word, name) for word in words[:16]))
+        for name, words in planted.names.items()
+    ]
+    tiny = {**TINY, **LEARNING, "epochs": 4}
+    table = glossa.compare_on_hidden_phrases(
+        corpus, dictionaries, methods=["mpu", "mpn"], share=0.4, **tiny
+    )
+    assert sorted(table["method"]) == ["mpn", "mpu"]
+    assert table["is_recommended"].tolist() == [True, False]
+    assert (table["phrases"] >= 10).all() and table["words"].nunique() == 1
+    with pytest.raises(glossa.InputError, match="too few to hide"):
+        glossa.compare_on_hidden_phrases(corpus, dictionaries, share=0.1)
 
 
 def test_limits_can_be_lifted(tmp_path):

@@ -262,6 +262,14 @@ def _add_train(parsers: "Subparsers") -> None:
         action="store_true",
         help="with --project: learn from what you accepted and rejected in review",
     )
+    parser.add_argument(
+        "--hide",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="train once more with this share of the phrases hidden, such as 0.1, and tell which "
+        "method finds them best: without gold, it says which to take",
+    )
     add_reading(parser)
     parser.add_argument("--out", metavar="DIR", help="folder for the runs (not with --project)")
     parser.set_defaults(run=_train)

@@ -10,7 +10,7 @@ from engine.cli.epoch_lines import EpochLines, epochs_of_all
 from engine.cli.keyboard import STOPPED
 from engine.cli.options import parse_changes, parse_methods, parse_numbers, parse_priors
 from engine.cli.terminal import note_all, say
-from engine.cli.train import say_comparison
+from engine.cli.train import say_comparison, say_hidden
 from engine.dictionaries import active_types
 from engine.jobs import CurveRequest, TrainRequest, settings_of, stored_request
 from engine.jobs.worker import do_job
@@ -37,6 +37,7 @@ def train_in_project(project: Project, options: argparse.Namespace) -> None:
         **jobs.results(project, job.id).entities,
     }
     say_comparison(corpus, entities, gold.entities if gold else None)
+    say_hidden(jobs.hidden_found(project, job.id))
     say(
         f"\nRun {job.id} is in project {project.id}; write what it found with: glossa "
         f"export --project {project.id} --run {job.id} --out entities.csv"
@@ -69,6 +70,7 @@ def train_request(options: argparse.Namespace) -> TrainRequest:
         options.seed,
         parse_priors(options.priors) or None,
         options.use_decisions,
+        options.hide,
     )
 
 
@@ -114,6 +116,8 @@ def _epochs(project: Project, job: jobs.Job) -> int:
     times = 1
     if isinstance(request, CurveRequest):
         times = len(request.fractions) * len(request.seeds)
+    elif request.hide:
+        times = 2
     dictionaries = project.dictionaries_at(job.dictionary_version)
     types = len(active_types(dictionaries))
     return epochs_of_all(request.methods, settings_of(request), types=types, times=times)

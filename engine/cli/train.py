@@ -1,7 +1,8 @@
 """`train` on files: train taggers on texts and dictionaries, and compare them."""
 
 import argparse
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,23 +16,36 @@ from engine.cli.inputs import match_preset, read_given_dictionaries, read_gold, 
 from engine.cli.keyboard import end_if_stopped, stopped_by_keyboard
 from engine.cli.options import check_files_only, make_settings, parse_methods, parse_priors
 from engine.cli.terminal import heading, note_all, say
+from engine.dictionaries import Dictionary, active_types
 from engine.experiment import Prepared, Run, predict, prepare, score
+from engine.export import by_trust
 from engine.formats import write_corpus
 from engine.labels import dictionary_entities
 from engine.learning import complete_labels
 from engine.network import Stopped, Tokens, choose_device
 from engine.planning import METHODS, title_of
 from engine.run_folder import EXPORTED_PREDICTIONS
-from engine.runs import compare, features_folder, load_run, write_scores
-from engine.scoring import Scores, compare_entities, overall, score_confidence_of_documents
+from engine.runs import compare, compare_hidden, features_folder, load_run, write_scores
+from engine.scoring import (
+    HIDDEN_CAUTION,
+    FoundAgain,
+    Scores,
+    best_of,
+    check_hidden_share,
+    compare_entities,
+    overall,
+    score_confidence_of_documents,
+)
 from engine.settings import Settings
-from engine.text import Corpus, EntitiesByDocument
+from engine.text import Corpus, EntitiesByDocument, InputError
 
 
 def train_on_files(options: argparse.Namespace) -> None:
     """Train the methods asked for, leave a run of each in --out, and print the comparison."""
     check_files_only(options, "a folder for the runs")
     settings = make_settings(options)
+    if options.hide:
+        check_hidden_share(options.hide)
     methods = parse_methods(options.methods)
     corpus = read_texts(options)
     dictionaries = read_given_dictionaries(options)
@@ -74,7 +88,15 @@ def train_on_files(options: argparse.Namespace) -> None:
                 on_progress=lines,
                 should_stop=should_stop,
             )
-    end_if_stopped(should_stop())
+        end_if_stopped(should_stop())
+        hidden = {}
+        if options.hide:
+            try:
+                hidden = _compare_hidden(
+                    options, corpus, dictionaries, settings, methods, should_stop
+                )
+            except Stopped:
+                end_if_stopped(True)
     entities: dict[str, EntitiesByDocument] = {
         "dictionary": dictionary_entities(prepared.labels, corpus.documents)
     }
@@ -89,9 +111,44 @@ def train_on_files(options: argparse.Namespace) -> None:
             scores = score(corpus.documents, gold, predicted)
             write_scores(folder, {"train": _record(scores.overall)})
     say_comparison(corpus, entities, gold)
+    say_hidden(hidden)
     if gold is not None and confident is not None:
         _say_confidence(corpus, gold, data.labels, confident)
     say(f"\nRuns are in {options.out}; use one with: glossa predict --run {folder}")
+
+
+def _compare_hidden(
+    options: argparse.Namespace,
+    corpus: Corpus,
+    dictionaries: Sequence[Dictionary],
+    settings: Settings,
+    methods: Sequence[str],
+    should_stop: Callable[[], bool],
+) -> dict[str, FoundAgain]:
+    """Train once more with hidden phrases; if too few match, note it and return nothing."""
+    types = len(active_types(dictionaries))
+    try:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            EpochLines(epochs_of_all(methods, settings, types=types)) as lines,
+        ):
+            return compare_hidden(
+                corpus.documents,
+                dictionaries,
+                settings,
+                methods,
+                Path(folder),
+                match=match_preset(options),
+                share=options.hide,
+                priors=parse_priors(options.priors) or None,
+                cache=features_folder(Path(options.out)),
+                workers=options.workers,
+                on_progress=lines,
+                should_stop=should_stop,
+            )
+    except InputError as error:
+        note_all([f"not compared on hidden phrases: {error}"])
+        return {}
 
 
 def _gold_labels(
@@ -144,6 +201,26 @@ def say_comparison(
             row[f"like {title_of(other)} %"] = agreement
         rows.append(row)
     say(console.table(console.columns_of(rows)))
+
+
+def say_hidden(found: Mapping[str, FoundAgain]) -> None:
+    """Print how many words of hidden phrases each method finds again, and which to take."""
+    if not found:
+        return
+    heading(f"Words of hidden phrases found again. {HIDDEN_CAUTION}")
+    trusted = sorted(found, key=by_trust)
+    rows = [
+        {
+            "method": title_of(method),
+            "found again": sum(found[method].found),
+            "hidden": sum(found[method].words),
+            "phrases": len(found[method].phrases),
+        }
+        for method in trusted
+    ]
+    say(console.table(console.columns_of(rows)))
+    if len(found) > 1:
+        say(f"\nTake {title_of(best_of({method: found[method] for method in trusted}))}.")
 
 
 def _say_confidence(

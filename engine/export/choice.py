@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from engine import jobs
 from engine.export.selection import Selection, select
 from engine.formats import WriteOptions
-from engine.jobs import Job, scores_of
+from engine.jobs import Job, hidden_found, scores_of
 from engine.labels import dictionary_entities
 from engine.planning import METHODS
 from engine.projects import Project, labels_of
 from engine.review import KnownPhrases, known_phrases, mark_known, reviewed_entities
 from engine.run_folder import PREDICTIONS, read_entities
+from engine.scoring import best_of
 from engine.settings import MATCH_PRESETS
 from engine.settings import METHODS as COMPARED
 from engine.text import Corpus, Document, EntitiesByDocument, InputError
@@ -117,7 +118,7 @@ def runs_with_entities(project: Project) -> list[Job]:
 def methods_with_entities(job: Job) -> list[str]:
     """Return the methods of a training job that have been applied, the most trusted first."""
     done = [m for m in job.request["methods"] if (jobs.run_folder(job, m) / PREDICTIONS).exists()]
-    return sorted(done, key=_trust)
+    return sorted(done, key=by_trust)
 
 
 def default_run(runs: Sequence[Job]) -> Job | None:
@@ -127,6 +128,8 @@ def default_run(runs: Sequence[Job]) -> Job | None:
 
 def default_method(project: Project, job: Job) -> str:
     """Return the method of a run with the highest F1; without gold, the most trusted one.
+
+    Without gold, a method that surely finds more of the hidden phrases is preferred to it.
 
     F1 is the one that the run recorded when it was applied: gold that was added later does not
     count. Methods without F1 come last; among equals, METHOD_ORDER decides. A method that learned
@@ -138,12 +141,18 @@ def default_method(project: Project, job: Job) -> str:
         return scores.get(method, {}).get("overall", {}).get("f1") or 0.0
 
     def rank(method: str) -> tuple[bool, float, int, str]:
-        return (METHODS[method].needs_gold, -f1(method), *_trust(method))
+        return (METHODS[method].needs_gold, -f1(method), *by_trust(method))
 
-    return min(methods_with_entities(job), key=rank)
+    methods = methods_with_entities(job)
+    found = hidden_found(project, job.id)
+    compared = {method: found[method] for method in methods if method in found}
+    if compared and not any(map(f1, methods)):
+        return best_of(compared)
+    return min(methods, key=rank)
 
 
-def _trust(method: str) -> tuple[int, str]:
+def by_trust(method: str) -> tuple[int, str]:
+    """Return a sort key that puts the most trusted method first."""
     place = METHOD_ORDER.index(method) if method in METHOD_ORDER else len(METHOD_ORDER)
     return (place, method)
 

@@ -6,7 +6,7 @@ story   from scores or agreement to a sentence about the methods
 advice  that sentence for the latest run of a project
 """
 
-from engine.guide.advice import project_story
+from engine.guide.advice import better_run, project_story
 from engine.guide.facts import doubtful_phrases, project_facts, project_steps, skip_step
 from engine.guide.steps import (
     OPTIONAL,
@@ -22,6 +22,7 @@ __all__ = [
     "ProjectFacts",
     "Step",
     "Story",
+    "better_run",
     "doubtful_phrases",
     "next_step",
     "next_steps",

@@ -2,7 +2,8 @@
 
 With gold: what the best method finds and how much of it is right, and whether the next one could be
 as good. Without gold nobody knows how right a method is, so nothing here looks like a score: only
-how much of the dictionary it keeps, what it adds, and how far the methods agree.
+how much of the dictionary it keeps, what it adds, and how far the methods agree. If phrases were
+hidden to compare the methods, these choose between them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.scoring import ALL_TYPES, Pool, Scored, difference, score_table
+from engine.scoring import (
+    ALL_TYPES,
+    HIDDEN_CAUTION,
+    FoundAgain,
+    Pool,
+    Scored,
+    are_comparable,
+    best_of,
+    difference,
+    is_surely_more,
+    score_table,
+)
 
 _SURE = 0.975  # of the resamples; what the page Two runs calls unlikely to be chance
 _FEW_GOLD = 100  # entities; below, a figure is rough
@@ -105,11 +117,13 @@ def story_without_gold(
     trained: Sequence[str],
     dictionary: str | None = None,
     judged: Mapping[str, tuple[int, int]] | None = None,
+    hidden: Mapping[str, FoundAgain] | None = None,
 ) -> Story:
     """Return the story of sets that nothing can be scored against.
 
     `trained` are the names of the methods, the most trusted first. `judged` tells how many entities
-    of each a person judged, and how many of them are right.
+    of each a person judged, and how many of them are right; `hidden` what those that were compared
+    on hidden phrases found again.
     """
     if not trained:
         return _nothing_trained()
@@ -125,21 +139,40 @@ def story_without_gold(
             "the dictionary matches. Train longer, or look for wrong phrases in the dictionary."
         )
         return Story(None, text)
-    chosen = usable[0]
+    found = {name: hidden[name] for name in usable if name in hidden} if hidden else {}
+    is_compared = len(found) > 1 and are_comparable(list(found.values()))
+    chosen = best_of(found) if is_compared else usable[0]
     text = f"Take {chosen}: {_what_it_does(pool, chosen, kept[chosen], dictionary)}"
-    if chosen != trained[0]:
+    if is_compared:
+        text += f". {_hidden_reason(chosen, found)}"
+    elif chosen != trained[0]:
         has_any = pool.column(trained[0]).any()
         lost = "loses most of the dictionary's matches" if has_any else "finds nothing"
         text += f", while {trained[0]} {lost}"
     agreement = _agreement(pool, trained)
     if agreement is not None:
         text += f". All methods agree on {round(100 * agreement)} % of what any of them finds"
-    caution = _how_right((judged or {}).get(chosen, (0, 0)))
+    caution = f"{HIDDEN_CAUTION} " if is_compared else ""
+    caution += _how_right((judged or {}).get(chosen, (0, 0)))
     if agreement is not None and agreement < _LOW_AGREEMENT:
         caution += (
             " The methods differ a lot: review their disagreements before you use the result."
         )
     return Story(chosen, f"{text}.", caution)
+
+
+def _hidden_reason(chosen: str, found: Mapping[str, FoundAgain]) -> str:
+    """Return how the methods compare on hidden phrases: counts of words, not shares."""
+    result = found[chosen]
+    others = {name: other for name, other in found.items() if name != chosen}
+    listed = ", ".join(f"{name} {sum(other.found):,}" for name, other in others.items())
+    text = (
+        f"Of {sum(result.words):,} words in {len(result.phrases):,} phrases hidden from training, "
+        f"it finds {sum(result.found):,} again, {listed}"
+    )
+    if any(not is_surely_more(result, other) for other in others.values()):
+        text += "; a difference this small may be chance"
+    return text
 
 
 def _what_it_does(pool: Pool, name: str, kept: float | None, dictionary: str | None) -> str:

@@ -83,6 +83,8 @@ def _at_speeds(
     shares, seeds = 1, 1
     if isinstance(request, CurveRequest):
         shares, seeds = len(request.fractions), len(request.seeds)
+    if isinstance(request, TrainRequest) and request.hide:
+        shares = 2  # once more without the hidden phrases
     tasks = costs * seeds
     workers = side_by_side(len(tasks), next(iter(speeds.values())).device)
     rest = _once(speeds, "prepare", tokens) + len(tasks) * _once(speeds, "predict", tokens)
@@ -147,6 +149,8 @@ def needed_bytes(project: Project, request: Request) -> int:
     tasks = len(request.methods)
     if isinstance(request, CurveRequest):
         tasks *= len(request.fractions) * len(request.seeds)
+    elif request.hide:
+        tasks *= 2
     # The weights of each task. While it trains: weights and Adam's two averages, twice while
     # the next checkpoint is written, and once more for the confidence tagger.
     weights = (tasks + 9 * side_by_side(tasks)) * _weight_bytes(settings)

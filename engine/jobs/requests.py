@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from engine.files import SourceFile
 from engine.planning import METHODS
+from engine.scoring import check_hidden_share
 from engine.settings import (
     DEFAULT_TRAINING_PRESET,
     ENCODERS,
@@ -34,6 +35,7 @@ class TrainRequest:
     seed: int = 0
     priors: Mapping[str, float] | None = None  # by entity type; None = estimated
     use_decisions: bool = False  # what was accepted and rejected in review joins the labels
+    hide: float = 0.0  # share of phrases hidden in a second training that compares; 0: no second
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ def check_request(request: Request) -> None:
                 raise InputError(f"{method} learns from gold, so it has no curve over dictionaries")
         _check_numbers("share of the dictionary, in percent,", request.fractions, 1, 100)
         _check_numbers("seed", request.seeds, 0, 1_000_000)
+    if isinstance(request, TrainRequest) and request.hide:
+        check_hidden_share(request.hide)
     settings_of(request)
 
 
@@ -184,6 +188,8 @@ def command_of(project_id: str, request: TrainRequest | CurveRequest) -> str:
         words += ["--priors", *(f"{name}={value}" for name, value in request.priors.items())]
     if isinstance(request, TrainRequest) and request.use_decisions:
         words.append("--use-decisions")
+    if isinstance(request, TrainRequest) and request.hide:
+        words += ["--hide", f"{request.hide:g}"]
     return shlex.join(words)
 
 

@@ -30,6 +30,7 @@ from engine.projects import (
     wrong_value,
 )
 from engine.run_folder import PREDICTIONS, Card, read_card, read_entities, run_name
+from engine.scoring import FoundAgain
 from engine.text import Corpus, Entity, InputError
 
 LOG = "log.txt"
@@ -59,7 +60,7 @@ class Results:
 class Stage:
     """One step of a training job, and its progress."""
 
-    name: str  # prepare, confidence, training, predict
+    name: str  # prepare, confidence, training, predict, hidden
     method: str  # "" for what all methods share
     state: str  # waiting, running or done
     share: float
@@ -115,6 +116,16 @@ def scores_of(project: Project, id: str) -> dict[str, Any]:
     return dict(_fact(project, id, "scores") or {})
 
 
+def hidden_found(project: Project, id: str) -> dict[str, FoundAgain]:
+    """Return what each method of a job found again of hidden phrases; none if it did not compare.
+
+    It compares runs. It says more than a method finds of names that the dictionaries lack.
+    """
+    stored = (_fact(project, id, "hidden_phrases") or {}).get("found", {})
+    found = {method: FoundAgain.of_record(record) for method, record in stored.items()}
+    return {method: result for method, result in found.items() if result is not None}
+
+
 def job_notes(project: Project, id: str) -> list[str]:
     """Return notes about the job's data, such as rough priors or few labels."""
     return list(_fact(project, id, "notes") or [])
@@ -154,7 +165,7 @@ def stages(project: Project, id: str) -> list[Stage]:
     if not isinstance(request, TrainRequest):
         return []
     table, is_done = epochs(project, id), job.state == "done"
-    has_begun = bool(len(table)) or is_done or job.stage == "predict"
+    has_begun = bool(len(table)) or is_done or job.stage in ("predict", "hidden")
     done = table.groupby(["method", "stage"])["epoch"].max().to_dict() if len(table) else {}
     types = max(1, len(priors_of(project, id)))
     steps = [Stage("prepare", "", *_state(float(has_begun), job.state == "running"))]
@@ -162,7 +173,10 @@ def stages(project: Project, id: str) -> list[Stage]:
         for stage, total in METHODS[method].epochs(settings_of(request), types).items():
             share = 1.0 if is_done else min(1.0, done.get((method, stage), 0) / total)
             steps.append(Stage(stage, method, *_state(share, (method, stage) in done)))
-    steps.append(Stage("predict", "", *_state(float(is_done), job.stage == "predict")))
+    is_predicted = is_done or job.stage == "hidden"
+    steps.append(Stage("predict", "", *_state(float(is_predicted), job.stage == "predict")))
+    if request.hide:
+        steps.append(Stage("hidden", "", *_state(float(is_done), job.stage == "hidden")))
     return steps
 
 

@@ -239,6 +239,7 @@ REQUESTS: dict[str, dict[str, Check]] = {  # the fields of each kind's request; 
         "seed": _SEED,
         "priors": _optional(_table_of(_number)),
         "use_decisions": _flag,
+        "hide": _number,
     },
     "probe": {**_TRAINING, "seed": _SEED},
     "curve": {**_TRAINING, "fractions": _list_of(_whole(1, 100)), "seeds": _list_of(_SEED)},
@@ -288,6 +289,22 @@ _FACTS: dict[str, Check] = {  # of a job; others are ignored
     "confidence_scores": _record({"unlabeled": _SCORE, "all": _SCORE}),
     "confidence_histogram": _list_of(
         _record({"low": _number, "high": _number, "labeled": _COUNT, "unlabeled": _COUNT})
+    ),
+    "hidden_phrases": _record(
+        {},
+        {
+            "problem": _text,
+            "found": _table_of(
+                _record(
+                    {
+                        "rate": _number,
+                        "phrases": _list_of(_text),
+                        "words": _list_of(_COUNT),
+                        "found": _list_of(_COUNT),
+                    }
+                )
+            ),
+        },
     ),
     "decisions": _record(dict.fromkeys(("accepted", "rejected"), _table_of(_list_of(_anything)))),
 }

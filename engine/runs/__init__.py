@@ -5,12 +5,14 @@ Needs torch.
     saved       a run as a folder that can be moved
     speed       tokens per second of each method, measured on a few batches
     comparison  several methods on the same data, side by side
+    hidden      several methods, compared by phrases that were hidden from them
     curve       growing shares of the dictionaries
     prediction  texts predicted as they are read
 """
 
 from engine.runs.comparison import compare, features_folder
 from engine.runs.curve import Cell, CurvePlan, Point, coverage_curve
+from engine.runs.hidden import compare_hidden
 from engine.runs.prediction import CutTokens, predict_stream
 from engine.runs.saved import data_fingerprint, load_run, save_run, save_twin, write_scores
 from engine.runs.speed import measure_speeds
@@ -21,6 +23,7 @@ __all__ = [
     "CutTokens",
     "Point",
     "compare",
+    "compare_hidden",
     "coverage_curve",
     "data_fingerprint",
     "features_folder",

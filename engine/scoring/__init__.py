@@ -8,6 +8,7 @@ Gold enters the engine here, and nowhere before.
     marks, pool        entities as columns; which method marks which place
     agreement          where entity sets agree and where they do not
     bootstrap          confidence intervals
+    hidden_phrases     which method finds hidden phrases again, without gold
     seen               recall on entities in the dictionaries, and on the others
     calibration, confidence_scores   how reliable scores and confidences are
 """
@@ -37,6 +38,20 @@ from engine.scoring.checking import (
     noisy_phrases,
 )
 from engine.scoring.confidence_scores import score_confidence, score_confidence_of_documents
+from engine.scoring.hidden_phrases import (
+    HIDDEN_CAUTION,
+    HIDDEN_SHARE,
+    FoundAgain,
+    Hidden,
+    are_comparable,
+    best_of,
+    check_hidden_share,
+    common_rate,
+    find_again,
+    hidden_words,
+    hide_phrases,
+    is_surely_more,
+)
 from engine.scoring.judged import judged_precision
 from engine.scoring.judged_estimate import JudgedScores, Share, judged_scores, to_judge
 from engine.scoring.judged_units import (
@@ -68,6 +83,8 @@ from engine.scoring.seen import seen_places, seen_recall
 
 __all__ = [
     "ALL_TYPES",
+    "HIDDEN_CAUTION",
+    "HIDDEN_SHARE",
     "MACRO",
     "MOST_NAMES",
     "NONE",
@@ -75,7 +92,9 @@ __all__ = [
     "Answer",
     "Evaluation",
     "Filter",
+    "FoundAgain",
     "GoldSpans",
+    "Hidden",
     "JudgedScores",
     "Judgement",
     "Judgements",
@@ -89,11 +108,15 @@ __all__ = [
     "Units",
     "agreement_matrix",
     "answers_from_gold",
+    "are_comparable",
+    "best_of",
     "calibration_error",
     "changed_entities",
+    "check_hidden_share",
     "checked_precision",
     "choose",
     "combinations",
+    "common_rate",
     "compare_entities",
     "confusion",
     "difference",
@@ -102,8 +125,12 @@ __all__ = [
     "evaluate",
     "evaluate_documents",
     "evaluate_spans",
+    "find_again",
     "found_alone",
     "gold_spans",
+    "hidden_words",
+    "hide_phrases",
+    "is_surely_more",
     "judged_precision",
     "judged_scores",
     "judgements_from_gold",

@@ -7,7 +7,7 @@ from engine import jobs
 from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from engine.text.model import InputError
-from tests.support.finished_runs import FOUND, TEXT, finish_run, make_project
+from tests.support.finished_runs import FOUND, TEXT, finish_run, make_project, record_hidden
 from tests.support.pages import caption_text as captions
 from tests.support.pages import checked, html, open_page
 from ui.state import corpus
@@ -392,3 +392,37 @@ def test_the_command_trains_the_same_methods(project):
         *("glossa", "train", "--project", project.id),
         *("--preset", "quick", "--methods", "mpu,conf_mpu"),
     ]
+
+
+# ---- hidden phrases -------------------------------------------------------------------------
+
+
+def test_without_a_comparison_on_hidden_phrases_nothing_is_said_of_it(project):
+    assert "hidden" not in html(show(project)).lower()
+
+
+def test_hidden_phrases_choose_the_method_and_are_no_recall(project):
+    [run] = jobs.list_jobs(project, "train")
+    record_hidden(project, run.id, conf_mpu=0, mpu=2)
+    page = show(project)
+    assert "<b>Take MPU</b>" in html(page)
+    assert "it finds 40 again, Conf-MPU 0" in html(page)
+    assert [h.value for h in page.subheader][-1] == "Compared on hidden phrases"
+    caution = "This compares runs; it says more than you will get on names your dictionary lacks."
+    assert caution in captions(page) and caution in html(page)
+    assert "Words found again" in html(page)
+
+
+def test_gold_decides_before_hidden_phrases_do(gold_project):
+    [run] = jobs.list_jobs(gold_project, "train")
+    record_hidden(gold_project, run.id, conf_mpu=0, mpu=2)
+    page = show(gold_project)
+    assert "F1" in html(page) and "finds 40 again" not in html(page)
+    assert "Words found again" in html(page)  # side by side with the scores
+
+
+def test_another_run_that_finds_more_hidden_words_is_named(project):
+    [before] = jobs.list_jobs(project, "train")
+    record_hidden(project, before.id, conf_mpu=2, mpu=1)
+    record_hidden(project, finish_run(project).id, conf_mpu=1, mpu=0)
+    assert "Better: Conf-MPU of the run of " in html(show(project))

@@ -133,6 +133,15 @@ def test_a_run_starts_with_what_was_chosen(started):
     assert page.info[0].value == "The run has started\\."
 
 
+def test_a_comparison_on_hidden_phrases_is_asked_for_by_a_checkbox(started):
+    page = show(untrained_sample())
+    assert "Roughly" in texts(page) and "--hide" not in page.code[-1].value
+    checked(page.checkbox(key="train_hidden").check().run())
+    assert page.code[-1].value == "glossa train --project sample --preset balanced --hide 0.1"
+    checked(page.button(key="train_start").click().run())
+    assert [request.hide for request in started] == [0.1]
+
+
 # ---- letter case and abbreviations ----------------------------------------------------------
 
 

@@ -287,3 +287,30 @@ def test_supervised_without_gold_is_refused(capsys, folder, tmp_path):
                        "--methods", "supervised", "--out", tmp_path / "runs")  # fmt: skip
     assert code == 2
     assert "supervised learns from human labels, and there are none" in err
+
+
+def test_train_compares_on_hidden_phrases(capsys, folder):
+    command = ["train", folder / "text.jsonl", *dictionaries(), *SMALL, "--methods", "mpn,mpu",
+               "--out", folder / "runs"]  # fmt: skip
+    code, out, err = run(capsys, *command, "--hide", "0.3")
+    assert code == 0, err
+    head = "Words of hidden phrases found again. This compares runs; it says more than you will"
+    assert head in out
+    assert re.search(r"(?m)^Take MP[NU]\.$", out)
+    assert not list(folder.glob("runs/*hidden*"))
+
+
+def test_too_few_phrases_to_hide_are_a_note_and_a_wrong_share_is_refused(capsys, folder, tmp_path):
+    few = tmp_path / "Disease.txt"
+    few.write_text("pain\ntoxicity\ndisease\n")
+    command = ["train", folder / "text.jsonl", "--dictionary", few, *SMALL, "--methods", "mpn",
+               "--priors", "Disease=0.05", "--out", tmp_path / "runs"]  # fmt: skip
+    code, out, err = run(capsys, *command, "--hide", "0.1")
+    assert code == 0 and "note: not compared on hidden phrases: " in err
+    assert "hidden phrases found again" not in out
+    code, out, err = run(capsys, *command, "--hide", "2")
+    assert code == 2
+    assert err == (
+        "glossa train: the share of phrases to hide is above 0 and at most 0.5, such as 0.1; "
+        "got 2.\n"
+    )

@@ -27,6 +27,7 @@ CHANGES = {"epochs": 3, "confidence_threshold": 0.7, "loss": "gce", "is_one_samp
         TrainRequest(tuple(METHODS), "paper", "transformer", CHANGES, 7),
         TrainRequest(("autoner",), priors={"Drug": 1 / 3, "Side = effect": 0.01}),
         TrainRequest(("mpu", "conf_mpu"), use_decisions=True),
+        TrainRequest(hide=0.15),
         CurveRequest(),
         CurveRequest((10, 100), ("autoner", "mpn"), (0, 1, 2), "quick", CHANGES, "transformer"),
     ],

@@ -36,6 +36,7 @@ JOB_STAGES = {  # what a job does, by the stage that it reports
     "training": "Training",
     "suggest": "Looking for likely names",
     "predict": "Finding entities and scoring them",
+    "hidden": "Comparing on hidden phrases",
     "done": "Done",
 }
 MATCH_PRESETS = {

@@ -18,8 +18,13 @@ from engine.text import EntitiesByDocument, Entity
 TRAINED = 0.95  # share of a whole job that is done when its methods are trained
 
 
-def predict_all(active: ActiveJob, text: LabeledText, folders: Mapping[str, Path]) -> bool:
-    """Write what each method finds, and its scores if there is gold; return False when stopped."""
+def predict_all(
+    active: ActiveJob, text: LabeledText, folders: Mapping[str, Path], part: float = 1.0
+) -> bool:
+    """Write what each method finds, and its scores if there is gold; return False when stopped.
+
+    `part` is the share of the whole job that is done at the end.
+    """
     corpus = text.corpus
     matched = dictionary_entities(text.labels, corpus.documents)
     gold = active.project.gold(corpus)
@@ -34,7 +39,7 @@ def predict_all(active: ActiveJob, text: LabeledText, folders: Mapping[str, Path
             active.report.progress(
                 stage="predict",
                 method=method,
-                share=TRAINED + (1 - TRAINED) * predicted,
+                share=part * (TRAINED + (1 - TRAINED) * predicted),
                 seconds_left=None,
             )
 

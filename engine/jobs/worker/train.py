@@ -1,5 +1,6 @@
 """Train jobs: train each method on the project's text and dictionaries, predict and score."""
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import chain
@@ -41,12 +42,14 @@ from engine.network import Stopped, Tokens, choose_device, set_threads
 from engine.planning import CONFIDENCE, METHODS, TRAINING, Priors
 from engine.review import Review
 from engine.run_folder import checkpoints, confidence_files, has_card, read_card, read_confidence
-from engine.runs import compare, measure_speeds
+from engine.runs import compare, compare_hidden, measure_speeds
 from engine.system import note_all
-from engine.text import Document, Entity
+from engine.text import Document, Entity, InputError
 
 _PREPARED = 0.03  # share of a whole job that is done before training
+_FIRST_OF_TWO = 0.5  # share of a whole job that is done when another training follows
 _BINS = 40  # of the confidence histogram
+_HIDDEN = "hidden"  # folder of the runs without the hidden phrases; deleted when they are counted
 
 
 def train_job(active: ActiveJob, request: TrainRequest) -> bool:
@@ -66,7 +69,8 @@ def train_job(active: ActiveJob, request: TrainRequest) -> bool:
     device = choose_device().type
     preparing = Speed("", "prepare", text.tokens / watch.seconds)
     _recall_epochs(active, request, data)
-    listener = _Listener(active, request, data, device)
+    part = _FIRST_OF_TWO if request.hide else 1.0
+    listener = _Listener(active, request, data, device, part)
     active.report.progress(stage="training", share=_PREPARED)
     folders = compare(
         data,
@@ -84,11 +88,11 @@ def train_job(active: ActiveJob, request: TrainRequest) -> bool:
         return False
     _complete_records(active, request, data)
     watch = Stopwatch()
-    if not predict_all(active, text, folders):
+    if not predict_all(active, text, folders, part):
         return False
     predicting = Speed("", "predict", text.tokens * len(folders) / watch.seconds)
     write_speeds(active, settings, device, [preparing, *_epoch_speeds(active), predicting])
-    return True
+    return not request.hide or _compare_hidden(active, request, text, prepared, device)
 
 
 def probe_job(active: ActiveJob, request: ProbeRequest) -> bool:
@@ -205,9 +209,14 @@ class _Listener:
     """Stores every epoch, and the histogram of the confidence as soon as it is known."""
 
     def __init__(
-        self, active: ActiveJob, request: TrainRequest, data: TrainingData, device: str
+        self,
+        active: ActiveJob,
+        request: TrainRequest,
+        data: TrainingData,
+        device: str,
+        part: float = 1.0,
     ) -> None:
-        self._active, self._data = active, data
+        self._active, self._data, self._part = active, data, part
         settings, methods = settings_of(request), request.methods
         plan = {method: METHODS[method].epochs(settings, len(data.types)) for method in methods}
         self._pace = Pace(plan, side_by_side(len(methods), device))
@@ -228,7 +237,7 @@ class _Listener:
             [_row(progress.method, progress.stage, progress.epochs, asdict(epoch))],
             stage=progress.stage,
             method=progress.method,
-            share=_PREPARED + (TRAINED - _PREPARED) * self._pace.share,
+            share=self._part * (_PREPARED + (TRAINED - _PREPARED) * self._pace.share),
             seconds_left=self._pace.seconds_left,
         )
         self._active.on_progress(progress)
@@ -264,6 +273,66 @@ def confidence_bins(
         {"low": float(low), "high": float(high), "labeled": int(n), "unlabeled": int(m)}
         for low, high, n, m in zip(edges[:-1], edges[1:], labeled, unlabeled, strict=True)
     ]
+
+
+# ---- once more, with hidden phrases ---------------------------------------------------------
+
+
+def _compare_hidden(
+    active: ActiveJob, request: TrainRequest, text: LabeledText, prepared: Prepared, device: str
+) -> bool:
+    """Store what each method finds again of hidden phrases; return False when stopped.
+
+    Decisions do not count here: an accepted place would show a phrase that is hidden.
+    """
+    if active.report.known("hidden_phrases") is not None:
+        return True  # a resumed job that was killed at its very end
+    settings, folder = settings_of(request), active.report.job.folder / _HIDDEN
+    methods = [method for method in request.methods if not METHODS[method].needs_gold]
+    workers = side_by_side(len(methods), device)
+    types = len(prepared.data.types)
+    pace = Pace({m: METHODS[m].epochs(settings, types) for m in methods}, workers)
+    active.report.progress(stage="hidden", method="", share=_FIRST_OF_TWO, seconds_left=None)
+
+    def on_progress(progress: Progress) -> None:
+        epoch = progress.epoch
+        pace.hear(progress.method, progress.stage, epoch.number, epoch.seconds)
+        active.report.progress(
+            stage="hidden",
+            method=progress.method,
+            share=_FIRST_OF_TWO + (1 - _FIRST_OF_TWO) * TRAINED * pace.share,
+            seconds_left=pace.seconds_left,
+        )
+        active.on_progress(progress)
+
+    try:
+        found = compare_hidden(
+            text.corpus.documents,
+            text.dictionaries,
+            settings,
+            methods,
+            folder,
+            match=active.report.job.match_preset,
+            labels=text.labels,
+            share=request.hide,
+            priors=request.priors,
+            cache=context_folder(active.project),
+            workers=workers,
+            on_progress=on_progress,
+            should_stop=active.should_stop,
+        )
+    except Stopped:
+        return False
+    except InputError as error:  # the methods are trained; only this comparison is not to be had
+        active.report.fact("hidden_phrases", {"problem": str(error)})
+        notes = [*prepared.notes, f"not compared on hidden phrases: {error}"]
+        active.report.fact("notes", notes)
+        note_all(notes[-1:])
+    else:
+        records = {method: result.record for method, result in found.items()}
+        active.report.fact("hidden_phrases", {"found": records})
+    shutil.rmtree(folder, ignore_errors=True)
+    return True
 
 
 def _recall_epochs(active: ActiveJob, request: TrainRequest, data: TrainingData) -> None:

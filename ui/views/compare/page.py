@@ -17,6 +17,7 @@ from ui.views.compare import agreement as compare_agreement
 from ui.views.compare import certainty as compare_certainty
 from ui.views.compare import counts as compare_counts
 from ui.views.compare import estimated as compare_estimated
+from ui.views.compare import hidden as compare_hidden
 from ui.views.compare import opinions as compare_opinions
 from ui.views.compare import runs as compare_runs
 from ui.views.compare import scores as compare_scores
@@ -85,6 +86,7 @@ def show_tabs(
             else:
                 compare_counts.show(project, comparison)
             compare_estimated.show(project, comparison)
+            compare_hidden.show(project, comparison)
 
 
 # ---- before the tabs ------------------------------------------------------------------------

@@ -1,14 +1,16 @@
 """The sentence above the tabs: which method to take, and why."""
 
+from dataclasses import replace
 from html import escape
 
 import streamlit as st
 
-from engine.guide import Story, story_with_gold, story_without_gold
+from engine.guide import Story, better_run, story_with_gold, story_without_gold
 from engine.projects import Project
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 from ui.state import findings
+from ui.views.compare import hidden
 
 
 def show(project: Project, comparison: state.Comparison) -> None:
@@ -32,7 +34,14 @@ def story_of(project: Project, comparison: state.Comparison) -> Story:
     table = tables.judged(project, comparison)
     columns = (table["name"].tolist(), table["judged"].tolist(), table["correct"].tolist())
     judged = {name: (count, right) for name, count, right in zip(*columns, strict=True)}
-    return story_without_gold(tables.methods_only(comparison), trained, dictionary, judged)
+    found = hidden.found(project, comparison)
+    pool = tables.methods_only(comparison)
+    story = story_without_gold(pool, trained, dictionary, judged, found)
+    used = {choice.job.id: choice.job for choice in comparison.chosen if choice.job}
+    if len(used) != 1:
+        return story
+    better = better_run(project, next(iter(used.values())))
+    return replace(story, text=f"{story.text} {better}".strip())
 
 
 def rivals(comparison: state.Comparison) -> list[str]:

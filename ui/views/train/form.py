@@ -9,6 +9,7 @@ import streamlit as st
 from engine.jobs import TrainRequest, settings_of
 from engine.planning import METHODS, Method
 from engine.projects import Project
+from engine.scoring import HIDDEN_SHARE
 from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS, Settings, training_settings
 from engine.text import InputError
 from ui.charts.palette import type_colors
@@ -41,6 +42,7 @@ def show(project: Project) -> tuple[TrainRequest, str]:
         persist_state="session",
     )
     use_decisions = show_decisions(project)
+    hide = show_hidden()
     base = training_settings(preset, str(encoder))
     likely_place = st.container()  # filled below: it depends on the settings
     with st.expander("Advanced", key="train_advanced"):
@@ -55,7 +57,14 @@ def show(project: Project) -> tuple[TrainRequest, str]:
         if share is not None and share != base.confidence_share:
             changes["confidence_share"] = share
     request = TrainRequest(
-        methods, preset, str(encoder), changes, seed, priors, use_decisions=use_decisions
+        methods,
+        preset,
+        str(encoder),
+        changes,
+        seed,
+        priors,
+        use_decisions=use_decisions,
+        hide=hide,
     )
     return request, problem or _problem(request)
 
@@ -128,6 +137,19 @@ def show_decisions(project: Project) -> bool:
         "overrule the dictionaries.",
         persist_state="session",
     )
+
+
+def show_hidden() -> float:
+    """Draw whether to compare on hidden phrases; return the share of phrases to hide."""
+    is_chosen = st.checkbox(
+        "Compare on hidden phrases",
+        key="train_hidden",
+        help="For a choice without gold: after the run, every method trains once more with a tenth "
+        "of the phrases hidden, and Compare tells which finds most of their words. Takes twice as "
+        "long; the run itself learns from all phrases.",
+        persist_state="session",
+    )
+    return HIDDEN_SHARE if is_chosen else 0.0
 
 
 # ---- advanced -------------------------------------------------------------------------------

@@ -186,6 +186,7 @@ def stage_name(stage: jobs.Stage) -> str:
         "confidence": f"{method}: confidence",
         "training": f"{method}: tagger",
         "predict": "Find and score entities",
+        "hidden": "Compare on hidden phrases",
     }[stage.name]
 
 
