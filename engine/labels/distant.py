@@ -6,14 +6,20 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import EXACT, OTHER_CASE, Dictionary
-from engine.labels.adaptation import Adaptation, count_spelled, decide_case, find_abbreviations
+from engine.dictionaries import EXACT, OTHER_CASE, Dictionary, active_phrases
+from engine.labels.adaptation import (
+    Adaptation,
+    CaseDecision,
+    count_spelled,
+    decide_case,
+    find_abbreviations,
+)
 from engine.labels.matching import Matcher
 from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Match, Resolver
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
@@ -91,42 +97,107 @@ def label(
     `on_progress` is called with the number of sentences done since the last call. More than one
     worker forks this process, which is safe only while it has no other threads.
     """
-    default = match_options(options)
-    # Phrase ids follow the dictionaries, so they are the same in every matcher.
-    resolvers = {
-        given: Resolver(
-            Matcher(dictionaries, default, tokens_given=given, folding=None), dictionaries
+    return Labeler(dictionaries, options).label(documents, workers=workers, on_progress=on_progress)
+
+
+class SpellingCounts(NamedTuple):
+    """How often each phrase stands in a text away from the start of a sentence.
+
+    -1 for phrases whose letter case the text does not decide. Counts of parts of a text add up.
+    """
+
+    exact: npt.NDArray[np.int32]  # (phrases,), as the phrase is spelled
+    other: npt.NDArray[np.int32]  # (phrases,), with fewer capitals
+
+
+class Labeler:
+    """Dictionaries that are indexed once, to label one part of a large corpus after another."""
+
+    def __init__(
+        self, dictionaries: Sequence[Dictionary], options: MatchOptions | str = DEFAULT_MATCH_PRESET
+    ) -> None:
+        self._dictionaries, self._default = dictionaries, match_options(options)
+        self._resolvers: dict[bool, Resolver] = {}  # by whether the tokens are given
+
+    def label(
+        self,
+        documents: Sequence[Document],
+        cases: Sequence[CaseDecision] | None = None,
+        *,
+        workers: int = 1,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> DistantLabels:
+        """Return the distant labels of the documents' sentences, in order; see `label`.
+
+        `cases` says which types ignore letter case where a larger text has decided; else these
+        documents decide.
+        """
+        dictionaries, default = self._dictionaries, self._default
+        resolvers = self._resolvers_for(documents)
+        resolver = next(iter(resolvers.values()))
+        tokens = [(t, d.tokens_given) for d in documents for t in d.tokens_by_sentence()]
+        bounds = np.zeros(len(tokens) + 1, dtype=np.int64)
+        np.cumsum([len(sentence) for sentence, _ in tokens], out=bounds[1:])
+        chunks = _chunks(bounds)
+        is_adaptive = any((d.match or default).is_adaptive for d in dictionaries if d.is_enabled)
+        work = partial(_find_in_chunk if is_adaptive else _match_chunk, resolvers, tokens)
+        parts = []
+        for part, (first, last) in zip(_run(work, chunks, workers), chunks, strict=True):
+            parts.append(part)
+            if on_progress:
+                on_progress(last - first)
+        phrases, adaptation = resolver.rules.phrase_table(), None
+        if is_adaptive:
+            rows, adaptation = _adapted(parts, documents, dictionaries, resolver, phrases, cases)
+            parts = [make_rows(resolver.rules.settle_rows(rows))]
+        matches, also, shorter = join_rows(parts)
+        return DistantLabels(
+            types=resolver.rules.types,
+            labels=paint(matches, bounds),
+            bounds=bounds,
+            matches=matches,
+            also=also,
+            phrases=phrases,
+            shorter=shorter,
+            dictionaries=tuple(dictionary.name for dictionary in dictionaries),
+            adaptation=adaptation,
         )
-        for given in sorted({document.tokens_given for document in documents}) or [False]
-    }
-    resolver = next(iter(resolvers.values()))
-    tokens = [(t, d.tokens_given) for d in documents for t in d.tokens_by_sentence()]
-    bounds = np.zeros(len(tokens) + 1, dtype=np.int64)
-    np.cumsum([len(sentence) for sentence, _ in tokens], out=bounds[1:])
-    chunks = _chunks(bounds)
-    is_adaptive = any((d.match or default).is_adaptive for d in dictionaries if d.is_enabled)
-    work = partial(_find_in_chunk if is_adaptive else _match_chunk, resolvers, tokens)
-    parts = []
-    for part, (first, last) in zip(_run(work, chunks, workers), chunks, strict=True):
-        parts.append(part)
-        if on_progress:
-            on_progress(last - first)
-    phrases, adaptation = resolver.rules.phrase_table(), None
-    if is_adaptive:
-        rows, adaptation = _adapted(parts, documents, dictionaries, resolver, phrases)
-        parts = [make_rows(resolver.rules.settle_rows(rows))]
-    matches, also, shorter = join_rows(parts)
-    return DistantLabels(
-        types=resolver.rules.types,
-        labels=paint(matches, bounds),
-        bounds=bounds,
-        matches=matches,
-        also=also,
-        phrases=phrases,
-        shorter=shorter,
-        dictionaries=tuple(dictionary.name for dictionary in dictionaries),
-        adaptation=adaptation,
+
+    def count_spellings(self, documents: Sequence[Document]) -> SpellingCounts:
+        """Return how often each phrase stands in the documents, for `decide_cases`."""
+        resolvers = self._resolvers_for(documents)
+        tokens = [(t, d.tokens_given) for d in documents for t in d.tokens_by_sentence()]
+        places = _table(_find_in_chunk(resolvers, tokens, (0, len(tokens))), _PLACE_COLUMNS)
+        matcher = next(iter(resolvers.values())).matcher
+        count = len(matcher.phrases)
+        is_adaptive = np.fromiter(map(matcher.is_adaptive, range(count)), bool, count)
+        exact, other = (count_spelled(places, is_adaptive, how) for how in (EXACT, OTHER_CASE))
+        return SpellingCounts(exact, other)
+
+    def _resolvers_for(self, documents: Sequence[Document]) -> dict[bool, Resolver]:
+        # Phrase ids follow the dictionaries, so they are the same in every matcher.
+        for given in sorted({document.tokens_given for document in documents}) or [False]:
+            if given not in self._resolvers:
+                matcher = Matcher(
+                    self._dictionaries, self._default, tokens_given=given, folding=None
+                )
+                self._resolvers[given] = Resolver(matcher, self._dictionaries)
+        return self._resolvers
+
+
+def decide_cases(
+    dictionaries: Sequence[Dictionary], counts: SpellingCounts
+) -> tuple[CaseDecision, ...]:
+    """Return for every type whether its phrases ignore letter case, by counts over a whole text."""
+    phrases = [phrase for dictionary in dictionaries for phrase in active_phrases(dictionary)]
+    table = pd.DataFrame(
+        {
+            "phrase": [phrase.text for phrase in phrases],
+            "entity_type": [phrase.entity_type for phrase in phrases],
+        },
+        dtype=object,
     )
+    return decide_case(table, counts.exact, counts.other)
 
 
 def _adapted(
@@ -135,6 +206,7 @@ def _adapted(
     dictionaries: Sequence[Dictionary],
     resolver: Resolver,
     phrases: pd.DataFrame,
+    cases: Sequence[CaseDecision] | None,
 ) -> tuple[npt.NDArray[np.int32], Adaptation]:
     """Return the places of phrases that the text lets match, and what it decided.
 
@@ -147,7 +219,7 @@ def _adapted(
     is_adaptive = np.fromiter(map(matcher.is_adaptive, range(count)), bool, count)
     exact = count_spelled(places, is_adaptive, EXACT)
     other = count_spelled(places, is_adaptive, OTHER_CASE)
-    cases = decide_case(phrases, exact, other)
+    cases = decide_case(phrases, exact, other) if cases is None else tuple(cases)
     folding = {case.entity_type for case in cases if case.is_free}
     is_free = ~is_adaptive | phrases["entity_type"].isin(folding).to_numpy(bool)
     rows = places[(places[:, 4] != OTHER_CASE) | is_free[places[:, 3]], :4]
