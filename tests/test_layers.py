@@ -17,7 +17,7 @@ ENGINE = ROOT / "engine"
 UI = ROOT / "ui"
 ORDER = [
     "settings", "system", "text", "files", "formats", "dictionaries", "labels",
-    "scoring", "planning", "run_folder", "network", "learning", "experiment", "runs", "review",
+    "scoring", "planning", "run_folder", "network", "learning", "experiment", "runs", "shards", "review",
     "projects", "jobs", "export", "guide", "library", "cli", "__main__",
 ]  # fmt: skip
 # What the process of a job runs. It needs torch, so `engine.jobs` cannot offer its names.
