@@ -27,8 +27,9 @@ class LocalExecutor:
 
     def run(self, task: Task, shards: Sequence[Shard]) -> Iterator[tuple[Shard, Record | Fault]]:
         """Yield each shard when it is done; a full disk ends the work."""
-        workers = min(self._workers, len(shards))
-        outcomes = _here(task, shards) if workers < 2 else _in_processes(task, shards, workers)
+        count = min(self._workers, len(shards))
+        is_here = self._workers == 1
+        outcomes = _here(task, shards) if is_here else _in_processes(task, shards, count)
         for shard, outcome in outcomes:
             if isinstance(outcome, Fault) and outcome.is_disk_full:
                 raise InputError(outcome.reason)

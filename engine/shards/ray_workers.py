@@ -42,6 +42,7 @@ class RayExecutor:
         `seconds` is how long the address may take to answer.
         """
         self._address, self._seconds = address, seconds
+        self._crew: _Crew | None = None
         self.notes: list[str] = []
 
     def __enter__(self) -> "RayExecutor":
@@ -73,15 +74,13 @@ class RayExecutor:
     ) -> None:
         import ray
 
-        ray.shutdown()
+        self._crew = None
+        ray.shutdown()  # which ends the actors, too
 
     def run(self, task: Task, shards: Sequence[Shard]) -> Iterator[tuple[Shard, Record | Fault]]:
-        """Yield each shard when it is done."""
-        crew = _Crew(task, self.notes)
-        try:
-            yield from crew.do(shards)
-        finally:
-            crew.dismiss()
+        """Yield each shard when it is done; the actors stay for the next stage."""
+        self._crew = self._crew or _Crew(self.notes)
+        yield from self._crew.do(task, shards)
 
 
 def check_address(address: str, seconds: float) -> None:
@@ -164,13 +163,12 @@ class _Actor:
 
 
 class _Crew:
-    """The actors of one stage, and who does what."""
+    """The actors of a job, and who does what."""
 
-    def __init__(self, task: Task, notes: list[str]) -> None:
+    def __init__(self, notes: list[str]) -> None:
         import ray
 
-        self._ray, self._task, self._notes = ray, task, notes
-        self._shared = ray.put(task)
+        self._ray, self._notes = ray, notes
         self._waiting: deque[Shard] = deque()
         self._deaths: Counter[Shard] = Counter()
         self._restarts: Counter[str] = Counter()
@@ -181,8 +179,11 @@ class _Crew:
         self._looked = self._had_actors = time.monotonic()
         self._refusals: list[str] = []
 
-    def do(self, shards: Sequence[Shard]) -> Iterator[tuple[Shard, Record | Fault]]:
+    def do(self, task: Task, shards: Sequence[Shard]) -> Iterator[tuple[Shard, Record | Fault]]:
         """Yield each shard when it is done."""
+        self._task, self._shared = task, self._ray.put(task)
+        for actor in self._actors:
+            self._open(actor)
         self._waiting.extend(shards)
         left = len(shards)
         self._look_for_nodes()
@@ -194,11 +195,6 @@ class _Crew:
             if time.monotonic() - self._looked > _LOOK_SECONDS:
                 self._look_for_nodes()
             self._give_up_if_alone()
-
-    def dismiss(self) -> None:
-        """End all actors."""
-        for actor in self._actors:
-            self._ray.kill(actor.handle)
 
     # ---- nodes ------------------------------------------------------------------------------
 
@@ -272,6 +268,10 @@ class _Crew:
         worker = self._ray.remote(num_cpus=1, num_gpus=placement.gpus, max_restarts=0)(ShardWorker)
         actor = _Actor(worker.options(scheduling_strategy=self._strategy(node)).remote(), node)
         self._actors.add(actor)
+        self._open(actor)
+
+    def _open(self, actor: _Actor) -> None:
+        actor.is_open = False
         self._answers[actor.handle.open.remote(self._shared)] = (actor, None)
 
     def _hand_out(self) -> None:

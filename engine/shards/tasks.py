@@ -5,7 +5,9 @@ network, and then does one shard after another.
 """
 
 import hashlib
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -126,22 +128,26 @@ class PredictTask:
 
     def open(self) -> DoShard:
         """Load the network, which predicts with one thread, so that results do not differ."""
-        from engine.network import set_threads
+        from engine.network import has_encoder, set_threads
         from engine.runs import CutTokens, load_run, predict_stream
 
         set_threads(1)
-        key = self.key
-        # Kept while the worker lives: word vectors in it are read when words are looked up.
-        folder = tempfile.TemporaryDirectory(prefix="glossa-run-")
-        place = Path(folder.name, self.run_id)
+        key, folder = self.key, Path(tempfile.mkdtemp(prefix="glossa-run-"))
         for name, data in self.files.items():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            (place / name).write_bytes(data.tobytes())
-        trained = load_run(place, is_trusted=self.is_trusted)
+            path = folder / self.run_id / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data.tobytes())
+        trained = load_run(folder / self.run_id, is_trusted=self.is_trusted)
+        if has_encoder(trained.settings):
+            _ = trained.pretrained.encoder  # loaded now, while its files are there
+        if Path(trained.settings.word_vectors).name in self.files:
+            # Words are looked up in the file as long as the worker lives.
+            weakref.finalize(trained.pretrained, shutil.rmtree, folder, ignore_errors=True)
+        else:
+            shutil.rmtree(folder)
 
         def predict(shard: Shard) -> Record:
             corpus = read_shard(shard, self.options)
-            assert folder.name
             cut = CutTokens(trained)
             pairs = predict_stream(trained, corpus.documents, self.run_id, cut)
             entities = {document.id: found for document, found in pairs}
