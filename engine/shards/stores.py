@@ -125,11 +125,11 @@ class Store:
 
     def _open(self) -> tuple[Any, str]:
         """Return the file system of the URL, and the root as it spells it."""
-        import fsspec  # only for URLs
-
         try:
+            import fsspec  # only for URLs
+
             system, root = fsspec.core.url_to_fs(self.root)
-        except ImportError as error:
+        except ImportError as error:  # fsspec itself, or its package for this kind of URL
             raise InputError(f"{self.root} needs a package that is missing: {error}") from error
         except Exception as error:
             raise _fault(self.root, "cannot be opened", error) from error
