@@ -1,7 +1,7 @@
 """Measure how fast shards are labeled and predicted with one and two workers, and what that means.
 
-A corpus of `--tokens` tokens is made from the sample's text, in `--shards` shards. Each kind of work
-is done by one and by two workers of a Ray cluster on this machine (or by processes, with
+A corpus of `--tokens` tokens is made from the sample's text, in `--shards` shards. Each kind of
+work is done by one and by two workers of a Ray cluster on this machine (or by processes, with
 `--engine local`). From the tokens per second and the core seconds per million tokens follows what
 a thousand million tokens take on 1, 8 and 64 machines of two cores. That is not measured: shards do
 not depend on each other, so machines are taken to add up, as long as the storage keeps pace.
@@ -11,6 +11,7 @@ not depend on each other, so machines are taken to add up, as long as the storag
 
 import argparse
 import json
+import os
 import tempfile
 import threading
 import time
@@ -84,16 +85,16 @@ def make_corpus(folder: Path, tokens: int, shards: int) -> tuple[Path, int]:
     """Write the sample's documents again and again, and return how many tokens that makes."""
     documents = read_corpus([read_source(SAMPLE / "train.jsonl")]).documents
     folder.mkdir()
-    files = [open(folder / f"{i:04d}.jsonl", "w", encoding="utf-8") for i in range(shards)]
+    lines: list[list[str]] = [[] for _ in range(shards)]
     count = number = 0
     while count < tokens:
         document = documents[number % len(documents)]
         record = {"id": str(number), "text": document.text}
-        files[number % shards].write(json.dumps(record) + "\n")
+        lines[number % shards].append(json.dumps(record) + "\n")
         count += document.token_count
         number += 1
-    for file in files:
-        file.close()
+    for i, of_shard in enumerate(lines):
+        (folder / f"{i:04d}.jsonl").write_text("".join(of_shard), encoding="utf-8")
     return folder, count
 
 
@@ -166,8 +167,6 @@ def peak_memory() -> Iterator[list[int]]:
 
 def _memory_of_tree() -> int:
     """Return the bytes of this process and all below it; shared pages count once."""
-    import os
-
     parents: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
