@@ -115,6 +115,11 @@ def scores_of(project: Project, id: str) -> dict[str, Any]:
     return dict(_fact(project, id, "scores") or {})
 
 
+def shards_of(project: Project, id: str) -> dict[str, Any]:
+    """Return the figures of a finished shards job, such as shards, done and entities by type."""
+    return dict(_fact(project, id, "shards") or {})
+
+
 def job_notes(project: Project, id: str) -> list[str]:
     """Return notes about the job's data, such as rough priors or few labels."""
     return list(_fact(project, id, "notes") or [])

@@ -13,11 +13,13 @@ executors    processes of this machine that do the work
 ray_workers  actors of a Ray cluster that do the same work
 figures      the figures of all shards, added up into one report
 jobs         label or predict a whole corpus, in stages
+permission   the folders and URLs that the app may use
 """
 
 from engine.shards.executors import LocalExecutor
 from engine.shards.figures import LabelReport, PredictReport
 from engine.shards.jobs import ShardedResult, label_shards, predict_shards
+from engine.shards.permission import allowed_places, check_allowed
 from engine.shards.ray_workers import RayExecutor
 from engine.shards.shards import PARQUET, ShardOptions, is_sharded
 from engine.shards.work import Executor, Fault, Pace, StageProgress
@@ -34,6 +36,8 @@ __all__ = [
     "ShardOptions",
     "ShardedResult",
     "StageProgress",
+    "allowed_places",
+    "check_allowed",
     "is_sharded",
     "label_shards",
     "predict_shards",
