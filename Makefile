@@ -24,10 +24,10 @@ DEV := .venv/.dev-installed
 # Makes .venv/bin/glossa, which runs the code of this checkout.
 INSTALL_GLOSSA := $(PY) -m pip install --quiet --no-deps --editable .
 
-.PHONY: help app test faults fuzz check lint types format bench sample screenshots clean
+.PHONY: help app test test-cluster faults fuzz check lint types format bench sample screenshots clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 app: $(APP) ## Start the app with the sample project (PORT=8501, ADDRESS=localhost, OPTIONS=--headless)
 	@exec $(PY) -m engine app --address "$(ADDRESS)" --port "$(PORT)" $(OPTIONS)
@@ -35,10 +35,14 @@ app: $(APP) ## Start the app with the sample project (PORT=8501, ADDRESS=localho
 test: export OMP_NUM_THREADS = 1
 test: $(DEV) ## Run all tests, those in a real browser last (WORKERS=2)
 	@$(PY) tests/browser/get_browser.py
-	@$(PY) -m pytest -q -n "$(WORKERS)" -m "not browser"
+	@$(PY) -m pytest -q -n "$(WORKERS)" -m "not browser and not cluster"
 	@if ls tests/browser/test_*.py >/dev/null 2>&1; then \
 		$(PY) -m pytest -q -m browser tests/browser; \
 	fi
+
+test-cluster: export OMP_NUM_THREADS = 1
+test-cluster: $(DEV) ## Run the tests on a Ray cluster of several nodes on this machine
+	@$(PY) -m pytest -q -m cluster tests/cluster
 
 faults: export OMP_NUM_THREADS = 1
 faults: $(DEV) ## Kill processes at random moments, and more faults (KILLS=500)
@@ -48,7 +52,7 @@ fuzz: export OMP_NUM_THREADS = 1
 fuzz: $(DEV) ## Read mutated files; failing ones go to fuzz-failures/ (CASES=2000, FIRST=0, WORKERS=2)
 	@$(PY) -m tests.fuzz.campaign --cases "$(CASES)" --first "$(FIRST)" --workers "$(WORKERS)"
 
-check: test lint types ## Run what has to pass before a change goes in: test, lint, types
+check: test test-cluster lint types ## Run what has to pass before a change goes in
 
 lint: $(DEV) ## Check style and formatting
 	@$(PY) -m ruff check .

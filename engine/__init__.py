@@ -16,6 +16,7 @@ The packages lie along the data path, and each imports only those before it:
     learning      risks, the training loop, confidence, decoding
     experiment    READ FIRST: prepare, run, predict, score
     runs          save, load and compare runs; curves
+    shards        corpora of many files, on this machine or a cluster
     review        what people decide about entities
     projects      a folder and a database per project
     jobs          training and prediction in processes of their own

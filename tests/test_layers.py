@@ -17,8 +17,8 @@ ENGINE = ROOT / "engine"
 UI = ROOT / "ui"
 ORDER = [
     "settings", "system", "text", "files", "formats", "dictionaries", "labels",
-    "scoring", "planning", "run_folder", "network", "learning", "experiment", "runs", "review",
-    "projects", "jobs", "export", "guide", "library", "cli", "__main__",
+    "scoring", "planning", "run_folder", "network", "learning", "experiment", "runs", "shards",
+    "review", "projects", "jobs", "export", "guide", "library", "cli", "__main__",
 ]  # fmt: skip
 # What the process of a job runs. It needs torch, so `engine.jobs` cannot offer its names.
 INNER_PACKAGES = ("engine.jobs.worker",)

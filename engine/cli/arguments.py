@@ -15,6 +15,7 @@ from engine.settings import (
     METHODS,
     TRAINING_PRESETS,
 )
+from engine.shards import PARQUET
 
 READABLE = "txt, csv, tsv, jsonl, json, conll, bio, iob2, pubtator, brat, or a zip of these"
 WRITABLE = [name for name, format in FORMATS.items() if format.write]
@@ -73,6 +74,28 @@ def add_labeling(parser: argparse.ArgumentParser, *, has_gold: bool = True) -> N
         parser.add_argument("--gold", metavar="FILE", help="human labels, to score against")
     else:
         parser.set_defaults(gold=None)
+    add_workers(parser)
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add where the shards of a large corpus are done."""
+    group = parser.add_argument_group(
+        "shards", "TEXT may be folders or URLs whose files are shards; --out is then a folder, too."
+    )
+    group.add_argument(
+        "--engine",
+        choices=("local", "ray"),
+        help="processes of this machine, or a Ray cluster (default for folders: local)",
+    )
+    group.add_argument(
+        "--address",
+        metavar="HOST:PORT",
+        help="head node of the Ray cluster (default: the one on this machine, or a new one)",
+    )
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add how many processes work."""
     parser.add_argument(
         "--workers",
         type=count,
@@ -160,20 +183,24 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_writing(parser: argparse.ArgumentParser, *, is_required: bool = False) -> None:
+def add_writing(
+    parser: argparse.ArgumentParser, *, is_required: bool = False, has_shards: bool = False
+) -> None:
     """Add where results go, and in which format."""
     group = parser.add_argument_group("writing")
     group.add_argument(
         "--out",
         required=is_required,
         metavar="FILE",
-        help="file to write; its ending chooses the format",
+        help="file to write; its ending chooses the format"
+        + ("; with shards: folder or URL of the results" if has_shards else ""),
     )
+    formats = [*WRITABLE, PARQUET] if has_shards else WRITABLE
     group.add_argument(
         "--format",
-        choices=WRITABLE,
+        choices=formats,
         metavar="FORMAT",
-        help="format, if the ending does not decide it: " + ", ".join(WRITABLE),
+        help="format, if the ending does not decide it: " + ", ".join(formats),
     )
     group.add_argument(
         "--essential", action="store_true", help="entities CSV: the most important columns only"

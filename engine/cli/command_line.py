@@ -21,10 +21,12 @@ from engine.cli.app import app_command
 from engine.cli.arguments import (
     READABLE,
     add_command,
+    add_engine,
     add_labeling,
     add_learning,
     add_reading,
     add_trust,
+    add_workers,
     add_writing,
     count,
 )
@@ -41,6 +43,7 @@ from engine.cli.project_arguments import (
     add_work,
 )
 from engine.cli.score import score_command
+from engine.cli.shards import label_sharded, names_shards, predict_sharded
 from engine.formats import FORMATS
 from engine.projects import keep_private
 from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS
@@ -169,9 +172,10 @@ def _add_label(parsers: "Subparsers") -> None:
         "--checked", metavar="FILE", help="a filled-in sample; prints precision with intervals"
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
+    add_engine(parser)
     add_reading(parser)
-    add_writing(parser)
-    parser.set_defaults(run=label_command)
+    add_writing(parser, has_shards=True)
+    parser.set_defaults(run=_label)
 
 
 def _add_health(parsers: "Subparsers") -> None:
@@ -312,8 +316,10 @@ def _add_predict(parsers: "Subparsers") -> None:
         "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"
     )
     add_trust(parser)
+    add_engine(parser)
+    add_workers(parser)
     add_reading(parser)
-    add_writing(parser)
+    add_writing(parser, has_shards=True)
     parser.set_defaults(run=_predict)
 
 
@@ -362,6 +368,13 @@ def _add_suggest(parsers: "Subparsers") -> None:
     parser.set_defaults(run=_suggest)
 
 
+def _label(options: argparse.Namespace) -> None:
+    if names_shards(options):
+        label_sharded(options)
+    else:
+        label_command(options)
+
+
 # These commands import torch only when they run: that takes longer than another command does.
 
 
@@ -372,6 +385,9 @@ def _train(options: argparse.Namespace) -> None:
 
 
 def _predict(options: argparse.Namespace) -> None:
+    if names_shards(options):
+        predict_sharded(options)
+        return
     from engine.cli.predict import predict_command
 
     predict_command(options)

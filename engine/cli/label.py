@@ -7,6 +7,7 @@ from dataclasses import replace
 from engine.cli import console
 from engine.cli.inputs import match_preset, read_given_dictionaries, read_gold, read_texts
 from engine.cli.label_tables import (
+    count_conflicts,
     say_adaptation,
     say_conflicts,
     say_coverage,
@@ -16,7 +17,15 @@ from engine.cli.label_tables import (
 from engine.cli.sample import check_verdicts, read_checked, write_sample
 from engine.cli.terminal import note_all, write_file
 from engine.formats import writable_format
-from engine.labels import Coverage, dictionary_entities, label, measure_coverage
+from engine.labels import (
+    Coverage,
+    added_labels,
+    coverage_by_dictionary,
+    coverage_by_type,
+    dictionary_entities,
+    label,
+    measure_coverage,
+)
 from engine.scoring import kept_matches
 from engine.text import Entity, InputError
 
@@ -42,12 +51,15 @@ def label_command(options: argparse.Namespace) -> None:
     note_all(labels.notes)
     figures = measure_coverage(labels)
     if not figures.matches:
-        raise InputError(_nothing_matches(figures, preset))
+        raise InputError(nothing_matches(figures, preset))
     if checked:
         check_verdicts(options.checked, checked, kept_matches(labels, sentences))
-    say_coverage(labels, figures)
-    say_adaptation(labels, sentences)
-    say_conflicts(labels, sentences)
+    never = measure_coverage(labels.never) if labels.never is not None else None
+    say_coverage(figures, coverage_by_type(labels), coverage_by_dictionary(labels), never)
+    if labels.adaptation is not None:
+        used = [short for short in labels.adaptation.abbreviations if not short.is_muted]
+        say_adaptation(labels.adaptation.cases, added_labels(labels, sentences), len(used), used)
+    say_conflicts(count_conflicts(labels, sentences), figures.conflicts)
     say_precision(labels, corpus.documents, sentences, gold, checked)
     say_missing(labels, sentences)
     if options.sample:
@@ -57,7 +69,8 @@ def label_command(options: argparse.Namespace) -> None:
         write_file(replace(corpus, entities=_with_gold(entities, gold, options)), options)
 
 
-def _nothing_matches(figures: Coverage, preset: str) -> str:
+def nothing_matches(figures: Coverage, preset: str) -> str:
+    """Say that the dictionaries match nothing, and what to try."""
     freer = {"strict": "adaptive", "adaptive": "balanced", "balanced": "loose"}.get(preset)
     advice = f"Try --match {freer}, or check" if freer else "Check"
     return (

@@ -8,14 +8,12 @@ from engine.cli import console
 from engine.cli.score import say_evaluation
 from engine.cli.terminal import MOST_ROWS, heading, note_all, say, say_more
 from engine.labels import (
+    Abbreviation,
+    CaseDecision,
     Coverage,
     DistantLabels,
-    added_labels,
     conflicts,
-    coverage_by_dictionary,
-    coverage_by_type,
     dictionary_entities,
-    measure_coverage,
     missing_candidates,
 )
 from engine.scoring import (
@@ -29,8 +27,16 @@ from engine.scoring import (
 from engine.text import Document, Entity, Sentence
 
 
-def say_coverage(labels: DistantLabels, figures: Coverage) -> None:
-    """Print how much of the text is labeled, by type and by dictionary."""
+def say_coverage(
+    figures: Coverage,
+    by_type: pd.DataFrame,
+    by_dictionary: pd.DataFrame,
+    never: Coverage | None = None,
+) -> None:
+    """Print how much of the text is labeled, by type and by dictionary.
+
+    `never` counts the phrases that are never an entity.
+    """
     heading("Coverage")
     say(
         f"{figures.labeled_tokens:,} of {figures.tokens:,} tokens labeled "
@@ -49,11 +55,9 @@ def say_coverage(labels: DistantLabels, figures: Coverage) -> None:
         "token_share": "tokens %",
         "sentences": "sentences",
     }
-    say("\n" + console.table(coverage_by_type(labels), {"entity_type": "type", **columns}))
-    by_dictionary = coverage_by_dictionary(labels)
+    say("\n" + console.table(by_type, {"entity_type": "type", **columns}))
     say("\n" + console.table(by_dictionary, {"dictionary": "dictionary", **columns}))
-    if labels.never is not None:
-        never = measure_coverage(labels.never)
+    if never is not None:
         say(
             f"\nNever an entity: {never.used_phrases:,} of {never.phrases:,} phrases in "
             f"{never.matches:,} places, which are not labeled."
@@ -67,41 +71,48 @@ def say_coverage(labels: DistantLabels, figures: Coverage) -> None:
         )
 
 
-def say_adaptation(labels: DistantLabels, sentences: Sequence[Sentence]) -> None:
-    """Print what the text decided about matching, and the labels that come of it."""
-    adaptation = labels.adaptation
-    if adaptation is None:
-        return
+def say_adaptation(
+    cases: Sequence[CaseDecision],
+    added: pd.DataFrame,
+    abbreviations: int,
+    first_abbreviations: Sequence[Abbreviation],
+) -> None:
+    """Print what the text decided about matching, and the labels that come of it.
+
+    `added` is what `added_labels` returns; of the abbreviations that label, the first are shown.
+    """
     heading("Matching, as the text decides")
-    for case in adaptation.cases:
+    for case in cases:
         say(str(case))
-    added = added_labels(labels, sentences)
     total = int(added["matches"].sum())
     say(f"This adds {total:,} {'label' if total == 1 else 'labels'} to those in exact letter case.")
     if not added.empty:
         columns = {"text": "text", "entity_type": "type", "phrase": "phrase", "reason": "reason"}
         say("\n" + console.table(added.head(MOST_ROWS), columns | {"matches": "matches"}))
         say_more(len(added))
-    used = [a for a in adaptation.abbreviations if not a.is_muted]
-    if used:
-        heading(f"Abbreviations ({len(used):,}; remove them with --mute)")
+    if abbreviations:
+        heading(f"Abbreviations ({abbreviations:,}; remove them with --mute)")
         columns = {"short": "short", "long": "long", "entity_type": "type"}
         columns |= {"document": "document", "matches": "matches"}
-        say(console.table(pd.DataFrame(used[:MOST_ROWS]), columns))
-        say_more(len(used))
+        say(console.table(pd.DataFrame(first_abbreviations[:MOST_ROWS]), columns))
+        say_more(abbreviations)
 
 
-def say_conflicts(labels: DistantLabels, sentences: Sequence[Sentence]) -> None:
-    """Print which phrases of different types overlap, and which one won."""
-    table = conflicts(labels, sentences)
-    if table.empty:
+def say_conflicts(counted: pd.DataFrame, total: int) -> None:
+    """Print which phrases of different types overlap, and which one won; most times first."""
+    if not total:
         return
-    heading(f"Conflicts between types ({len(table):,})")
-    keys = ["winner", "winner_type", "loser", "loser_type", "rule"]
-    counted = table.groupby(keys, sort=False).size().reset_index(name="times")
-    counted = counted.sort_values("times", ascending=False, kind="stable")
+    heading(f"Conflicts between types ({total:,})")
     say(console.table(counted.head(MOST_ROWS)))
     say_more(len(counted))
+
+
+def count_conflicts(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.DataFrame:
+    """Return how often each pair of phrases was in conflict, most times first."""
+    table = conflicts(labels, sentences)
+    keys = ["winner", "winner_type", "loser", "loser_type", "rule"]
+    counted = table.groupby(keys, sort=False).size().reset_index(name="times")
+    return counted.sort_values("times", ascending=False, kind="stable")
 
 
 def say_precision(

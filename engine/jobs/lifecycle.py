@@ -28,6 +28,7 @@ from engine.jobs.requests import (
     QUEUED_KINDS,
     PredictRequest,
     Request,
+    ShardsRequest,
     check_request,
     kind_of,
     request_record,
@@ -139,7 +140,7 @@ def requeue(project: Project, job: Job) -> Job:
     if not job.can_resume:
         raise InputError(f"job {job.id} is {job.state}; there is nothing to resume")
     refuse_unasked_job(project, job)
-    if job.kind != "predict" and job.text_key != project.text_key():
+    if job.kind not in ("predict", "shards") and job.text_key != project.text_key():
         raise InputError(
             "the text was changed since this job began, so it cannot go on. Start a new one"
         )
@@ -181,9 +182,9 @@ def _environment(project: Project) -> Mapping[str, str]:
 
 
 def _check_project(project: Project, request: Request) -> None:
-    if isinstance(request, PredictRequest):
+    if isinstance(request, PredictRequest | ShardsRequest):
         run = find_job(project, request.run)
-        if not request.files:
+        if isinstance(request, PredictRequest) and not request.files:
             raise InputError("there is no text to find entities in. Add some")
         if not has_card(run_folder(run, request.method)):
             raise InputError(f"run {request.run} has no trained {request.method}. Choose another")

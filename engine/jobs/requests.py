@@ -18,6 +18,7 @@ from engine.settings import (
     training_settings,
 )
 from engine.settings import METHODS as OFFERED_FIRST
+from engine.shards import check_allowed
 from engine.text import InputError
 
 TRAINABLE = tuple(METHODS)
@@ -72,6 +73,18 @@ class PredictRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ShardsRequest:
+    """A large corpus in which a trained method finds entities; its results stay beside it."""
+
+    run: str  # id of the train job
+    method: str
+    texts: str  # folder or URL of shards
+    out: str  # folder or URL for the results
+    address: str = ""  # head node of a Ray cluster; "" for this machine alone
+    format: str = "jsonl"
+
+
+@dataclass(frozen=True, slots=True)
 class SuggestRequest:
     """A search for likely names that the dictionaries lack; no network is trained."""
 
@@ -81,12 +94,15 @@ class SuggestRequest:
     seed: ClassVar[int] = 0
 
 
-Request = TrainRequest | ProbeRequest | CurveRequest | PredictRequest | SuggestRequest
+Request = (
+    TrainRequest | ProbeRequest | CurveRequest | PredictRequest | ShardsRequest | SuggestRequest
+)
 KINDS: dict[str, type[Request]] = {
     "train": TrainRequest,
     "probe": ProbeRequest,
     "curve": CurveRequest,
     "predict": PredictRequest,
+    "shards": ShardsRequest,
     "suggest": SuggestRequest,
 }
 # These use all cores for long, so a project runs one at a time. The others are short.
@@ -101,6 +117,9 @@ def kind_of(request: Request) -> str:
 def check_request(request: Request) -> None:
     """Raise InputError for a request that no job can fulfil."""
     if isinstance(request, PredictRequest):
+        return
+    if isinstance(request, ShardsRequest):
+        check_allowed((request.texts, request.out))
         return
     if isinstance(request, SuggestRequest):
         settings_of(request)

@@ -126,6 +126,11 @@ def hidden_found(project: Project, id: str) -> dict[str, FoundAgain]:
     return {method: result for method, result in found.items() if result is not None}
 
 
+def shards_of(project: Project, id: str) -> dict[str, Any]:
+    """Return the figures of a finished shards job, such as shards, done and entities by type."""
+    return dict(_fact(project, id, "shards") or {})
+
+
 def job_notes(project: Project, id: str) -> list[str]:
     """Return notes about the job's data, such as rough priors or few labels."""
     return list(_fact(project, id, "notes") or [])

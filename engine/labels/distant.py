@@ -3,17 +3,23 @@
 import gc
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import EXACT, NEVER, OTHER_CASE, Dictionary, never_lists
-from engine.labels.adaptation import Adaptation, count_spelled, decide_case, find_abbreviations
+from engine.dictionaries import EXACT, NEVER, OTHER_CASE, Dictionary, active_phrases, never_lists
+from engine.labels.adaptation import (
+    Adaptation,
+    CaseDecision,
+    count_spelled,
+    decide_case,
+    find_abbreviations,
+)
 from engine.labels.matching import PLACE_COLUMNS, Matcher, Rows
 from engine.labels.patterns import find_patterns
 from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Choice, Rules, is_blocked
@@ -98,50 +104,146 @@ def label(
     `on_progress` is called with the number of sentences done since the last call. More than one
     worker forks this process, which is safe only while it has no other threads.
     """
-    default = match_options(options)
-    tokens = list(chain.from_iterable(document.tokens for document in documents))
-    bounds, is_given = _sentences(documents)
-    lists = never_lists(dictionaries)
-    never = label(documents, lists, default, workers=workers) if lists else None
-    # Phrase ids follow the dictionaries, so they are the same in every matcher.
-    matchers = {
-        given: Matcher(dictionaries, default, tokens_given=given, folding=None, tokens=len(tokens))
-        for given in sorted({document.tokens_given for document in documents}) or [False]
-    }
-    matcher = next(iter(matchers.values()))
-    rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
-    names = [dictionary.name for dictionary in dictionaries]
-    patterns = find_patterns(documents, matcher.phrases, [names[i] for i in matcher.dictionary_of])
-    known = _Known(patterns.rows[np.argsort(patterns.rows[:, 0], kind="stable")], _blocked(never))
-    chunks = _chunks(bounds, is_given)
-    is_adaptive = any((d.match or default).is_adaptive for d in dictionaries if d.is_enabled)
-    find = partial(_find_in_chunk, matchers, tokens, bounds, is_given, known)
-    work = find if is_adaptive else partial(_choose_in_chunk, rules, find)
-    parts = []
-    for part, (first, last) in zip(_run(work, chunks, workers), chunks, strict=True):
-        parts.append(part)
-        if on_progress:
-            on_progress(last - first)
-    phrases, adaptation = rules.phrase_table(), None
-    if is_adaptive:
-        places = np.concatenate([np.zeros((0, len(PLACE_COLUMNS)), np.int32), *parts])
-        rows, adaptation = _adapted(places, documents, dictionaries, matcher, rules, phrases)
-        rows = _unblocked(rows, known.never)  # abbreviations may be on the list, too
-        parts = [rules.choose(rows)]
-    matches, also, shorter = join_choices(parts)
-    return DistantLabels(
-        types=rules.types,
-        labels=paint(matches, bounds),
-        bounds=bounds,
-        matches=matches,
-        also=also,
-        phrases=phrases,
-        shorter=shorter,
-        dictionaries=tuple(d.name for d in dictionaries if set(d.types) != {NEVER}),
-        adaptation=adaptation,
-        never=never,
-        notes=(*patterns.notes, *(never.notes if never else ())),
+    return Labeler(dictionaries, options).label(documents, workers=workers, on_progress=on_progress)
+
+
+class SpellingCounts(NamedTuple):
+    """How often each phrase stands in a text away from the start of a sentence.
+
+    -1 for phrases whose letter case the text does not decide. Counts of parts of a text add up.
+    """
+
+    exact: npt.NDArray[np.int32]  # (phrases,), as the phrase is spelled
+    other: npt.NDArray[np.int32]  # (phrases,), with fewer capitals
+
+
+class Labeler:
+    """Dictionaries that are indexed once, to label one part of a large corpus after another."""
+
+    def __init__(
+        self, dictionaries: Sequence[Dictionary], options: MatchOptions | str = DEFAULT_MATCH_PRESET
+    ) -> None:
+        self._dictionaries, self._default = dictionaries, match_options(options)
+        self._matchers: dict[bool, Matcher] = {}  # by whether the tokens are given
+        lists = [
+            replace(found, match=_settled(found.match or self._default))
+            for found in never_lists(dictionaries)
+        ]
+        self._never = Labeler(lists, self._default) if lists else None
+
+    def label(
+        self,
+        documents: Sequence[Document],
+        cases: Sequence[CaseDecision] | None = None,
+        *,
+        workers: int = 1,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> DistantLabels:
+        """Return the distant labels of the documents' sentences, in order; see `label`.
+
+        `cases` says which types ignore letter case where a larger text has decided; else these
+        documents decide.
+        """
+        dictionaries = self._dictionaries
+        never = self._never.label(documents, workers=workers) if self._never else None
+        text = _text(documents)
+        matcher = self._matcher(documents, len(text.tokens))
+        rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
+        names = [dictionaries[i].name for i in matcher.dictionary_of]
+        patterns = find_patterns(documents, matcher.phrases, names)
+        in_order = np.argsort(patterns.rows[:, 0], kind="stable")
+        known = _Known(patterns.rows[in_order], _blocked(never))
+        chunks = _chunks(text.bounds, text.is_given)
+        is_adaptive = any(
+            (d.match or self._default).is_adaptive for d in dictionaries if d.is_enabled
+        )
+        find = partial(_find_in_chunk, self._matchers, text, known)
+        work = find if is_adaptive else partial(_choose_in_chunk, rules, find)
+        parts = []
+        for part, (first, last) in zip(_run(work, chunks, workers), chunks, strict=True):
+            parts.append(part)
+            if on_progress:
+                on_progress(last - first)
+        phrases, adaptation = rules.phrase_table(), None
+        if is_adaptive:
+            places = np.concatenate([np.zeros((0, len(PLACE_COLUMNS)), np.int32), *parts])
+            rows, adaptation = _adapted(
+                places, documents, dictionaries, matcher, rules, phrases, cases
+            )
+            rows = _unblocked(rows, known.never)  # abbreviations may be on the list, too
+            parts = [rules.choose(rows)]
+        matches, also, shorter = join_choices(parts)
+        return DistantLabels(
+            types=rules.types,
+            labels=paint(matches, text.bounds),
+            bounds=text.bounds,
+            matches=matches,
+            also=also,
+            phrases=phrases,
+            shorter=shorter,
+            dictionaries=tuple(d.name for d in dictionaries if set(d.types) != {NEVER}),
+            adaptation=adaptation,
+            never=never,
+            notes=(*patterns.notes, *(never.notes if never else ())),
+        )
+
+    def count_spellings(self, documents: Sequence[Document]) -> SpellingCounts:
+        """Return how often each phrase stands in the documents, for `decide_cases`."""
+        text = _text(documents)
+        matcher = self._matcher(documents, len(text.tokens))
+        never = self._never.label(documents) if self._never else None
+        known = _Known(np.zeros((0, 4), np.int32), _blocked(never))
+        places = np.concatenate(
+            [
+                np.zeros((0, len(PLACE_COLUMNS)), np.int32),
+                *(
+                    _find_in_chunk(self._matchers, text, known, chunk)
+                    for chunk in _chunks(text.bounds, text.is_given)
+                ),
+            ]
+        )
+        is_adaptive = matcher.adaptive_phrases()
+        exact, other = (count_spelled(places, is_adaptive, how) for how in (EXACT, OTHER_CASE))
+        return SpellingCounts(exact, other)
+
+    def _matcher(self, documents: Sequence[Document], token_count: int) -> Matcher:
+        """Return a matcher after making those that the documents need.
+
+        Phrase ids follow the dictionaries, so they are the same in every matcher.
+        """
+        for given in sorted({document.tokens_given for document in documents}) or [False]:
+            if given not in self._matchers:
+                self._matchers[given] = Matcher(
+                    self._dictionaries,
+                    self._default,
+                    tokens_given=given,
+                    folding=None,
+                    tokens=token_count,
+                )
+        return next(iter(self._matchers.values()))
+
+
+def _settled(options: MatchOptions) -> MatchOptions:
+    """Return options under which the text need not decide on letter case.
+
+    A list of what is never an entity is to match alike in every part of a corpus.
+    """
+    return MATCH_PRESETS["balanced"] if options.is_adaptive else options
+
+
+def decide_cases(
+    dictionaries: Sequence[Dictionary], counts: SpellingCounts
+) -> tuple[CaseDecision, ...]:
+    """Return for every type whether its phrases ignore letter case, by counts over a whole text."""
+    phrases = [phrase for dictionary in dictionaries for phrase in active_phrases(dictionary)]
+    table = pd.DataFrame(
+        {
+            "phrase": [phrase.text for phrase in phrases],
+            "entity_type": [phrase.entity_type for phrase in phrases],
+        },
+        dtype=object,
     )
+    return decide_case(table, counts.exact, counts.other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +281,7 @@ def _adapted(
     matcher: Matcher,
     rules: Rules,
     phrases: pd.DataFrame,
+    cases: Sequence[CaseDecision] | None,
 ) -> tuple[Rows, Adaptation]:
     """Return the places of phrases that the text lets match, and what it decided.
 
@@ -187,7 +290,7 @@ def _adapted(
     is_adaptive = matcher.adaptive_phrases()
     exact = count_spelled(places, is_adaptive, EXACT)
     other = count_spelled(places, is_adaptive, OTHER_CASE)
-    cases = decide_case(phrases, exact, other)
+    cases = decide_case(phrases, exact, other) if cases is None else tuple(cases)
     folding = {case.entity_type for case in cases if case.is_free}
     is_free = ~is_adaptive | phrases["entity_type"].isin(folding).to_numpy(bool)
     rows = places[(places[:, 4] != OTHER_CASE) | is_free[places[:, 3]], :4]
@@ -274,16 +377,25 @@ _Chunk = tuple[int, int]  # first and last sentence
 _inherited: Callable[[_Chunk], Any] | None = None
 
 
-def _sentences(
-    documents: Sequence[Document],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return the bounds of all sentences, and whether the tokens of each were given."""
+class _Text(NamedTuple):
+    """All tokens of some documents, end to end."""
+
+    tokens: list[str]
+    bounds: npt.NDArray[np.int64]  # (sentences + 1,), where each sentence begins and the last ends
+    is_given: npt.NDArray[np.bool_]  # (sentences,), whether its tokens were given
+
+
+def _text(documents: Sequence[Document]) -> _Text:
     sizes = [np.diff(np.frombuffer(d.layout.sentences, np.intc)) for d in documents]
     bounds = np.zeros(sum(map(len, sizes)) + 1, np.int64)
     if sizes:
         np.cumsum(np.concatenate(sizes), out=bounds[1:])
     is_given = np.array([document.tokens_given for document in documents], bool)
-    return bounds, np.repeat(is_given, [len(sentences) for sentences in sizes])
+    return _Text(
+        list(chain.from_iterable(document.tokens for document in documents)),
+        bounds,
+        np.repeat(is_given, [len(sentences) for sentences in sizes]),
+    )
 
 
 def _chunks(bounds: npt.NDArray[np.int64], is_given: npt.NDArray[np.bool_]) -> list[_Chunk]:
@@ -320,17 +432,13 @@ def _do_inherited(chunk: _Chunk) -> Any:
 
 
 def _find_in_chunk(
-    matchers: Mapping[bool, Matcher],
-    tokens: Sequence[str],
-    bounds: npt.NDArray[np.int64],
-    is_given: npt.NDArray[np.bool_],
-    known: _Known,
-    chunk: _Chunk,
+    matchers: Mapping[bool, Matcher], text: _Text, known: _Known, chunk: _Chunk
 ) -> Rows:
     """Return every place of a phrase or a pattern in the sentences of a chunk."""
     first, last = chunk
-    here = bounds[first : last + 1]
-    places = matchers[bool(is_given[first])].find(tokens[here[0] : here[-1]], here - here[0])
+    here = text.bounds[first : last + 1]
+    matcher = matchers[bool(text.is_given[first])]
+    places = matcher.find(text.tokens[here[0] : here[-1]], here - here[0])
     places[:, 0] += first
     of_patterns = known.patterns[slice(*np.searchsorted(known.patterns[:, 0], chunk))]
     exact = np.full((len(of_patterns), 1), EXACT, np.int32)

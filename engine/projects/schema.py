@@ -245,12 +245,21 @@ REQUESTS: dict[str, dict[str, Check]] = {  # the fields of each kind's request; 
     "curve": {**_TRAINING, "fractions": _list_of(_whole(1, 100)), "seeds": _list_of(_SEED)},
     "suggest": {"preset": _TRAINING["preset"], "settings": _settings},
     "predict": {"run": _job_id, "method": _METHOD, "files": _names, "options": _options},
+    "shards": {
+        "run": _job_id,
+        "method": _METHOD,
+        "texts": _text,
+        "out": _text,
+        "address": _text,
+        "format": _text,
+    },
 }
 # Pages name the methods and the preset of every training, and the run of every prediction.
 _NEEDED = {
     "train": ("methods", "preset"),
     "curve": ("methods", "preset", "fractions", "seeds"),
     "predict": tuple(REQUESTS["predict"]),
+    "shards": ("run", "method", "texts", "out"),
 }
 
 
@@ -269,6 +278,16 @@ def _request(row: Mapping[str, Any]) -> bool:
 
 _FACTS: dict[str, Check] = {  # of a job; others are ignored
     "notes": _list_of(_text),
+    "shards": _record(
+        {
+            "done": _COUNT,
+            "shards": _COUNT,
+            "documents": _COUNT,
+            "tokens": _COUNT,
+            "entities": _table_of(_COUNT),
+            "faults": _list_of(_text),
+        }
+    ),
     "priors": _list_of(
         _record({"entity_type": _text, "value": _number, "source": _text, "labeled_share": _figure})
     ),

@@ -18,6 +18,7 @@ PAGE_BY_KIND = {
     "train": "train",
     "curve": "curves",
     "predict": "predict",
+    "shards": "predict",
     "probe": "train",
     "suggest": "labels",
 }

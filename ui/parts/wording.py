@@ -13,6 +13,7 @@ JOB_NAMES = {
     "train": "Training",
     "curve": "Coverage curves",
     "predict": "Prediction",
+    "shards": "Prediction of a large corpus",
     "probe": "Measuring the speed",
     "suggest": "Finding likely names",
 }

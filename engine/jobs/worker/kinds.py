@@ -7,12 +7,14 @@ from engine.jobs import (
     PredictRequest,
     ProbeRequest,
     Report,
+    ShardsRequest,
     SuggestRequest,
     stored_request,
 )
 from engine.jobs.worker.curve import curve_job
 from engine.jobs.worker.predict import predict_job
 from engine.jobs.worker.setup import ActiveJob
+from engine.jobs.worker.shards import shards_job
 from engine.jobs.worker.suggest import suggest_job
 from engine.jobs.worker.train import probe_job, train_job
 from engine.learning import OnProgress, epoch_line
@@ -37,6 +39,8 @@ def do_work(
         return curve_job(active, request)
     if isinstance(request, PredictRequest):
         return predict_job(active, request)
+    if isinstance(request, ShardsRequest):
+        return shards_job(active, request)
     if isinstance(request, ProbeRequest):
         return probe_job(active, request)
     if isinstance(request, SuggestRequest):

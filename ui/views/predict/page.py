@@ -14,10 +14,11 @@ from ui.parts import elements, live, reading, wording
 from ui.parts.highlight import highlight_lines, legend, type_colors
 from ui.parts.permission import show_permission
 from ui.state import current, findings, uploads
+from ui.views.predict import large_corpus
 from ui.views.predict import state as state
 
 PAGE_SIZE = 25
-PASTE, UPLOAD = "Paste text", "Upload files"
+PASTE, UPLOAD, SHARDS = "Paste text", "Upload files", "Large corpus"
 UPLOADER = "predict_upload"
 EXAMPLE = "Paste a paragraph here, for example an abstract that the project has never seen."
 
@@ -39,6 +40,11 @@ def show(project: Project) -> None:
         )
         return
     run, method = show_question(project, runs)
+    if st.session_state.get("predict_kind") == SHARDS:
+        large_corpus.show_result(project)
+        folder = shlex.quote(str(jobs.run_folder(run, method)))
+        elements.command(f"glossa predict --run {folder} corpus --out entities")
+        return
     predicted = state.predictions(project)
     job = state.chosen(project, predicted)
     if job is not None:
@@ -55,10 +61,12 @@ def show(project: Project) -> None:
 def show_question(project: Project, runs: list[Job]) -> tuple[Job, str]:
     """Draw the text and the choice of run and method; return the run and the method."""
     kind = st.segmented_control(
-        "Text", [PASTE, UPLOAD], default=PASTE, required=True, key="predict_kind"
+        "Text", [PASTE, UPLOAD, SHARDS], default=PASTE, required=True, key="predict_kind"
     )
     if kind == PASTE:
         text = st.text_area("Your text", key="predict_text", height=180, placeholder=EXAMPLE)
+    elif kind == SHARDS:
+        large_corpus.show_places()
     else:
         files, lines = show_uploader()
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -78,6 +86,8 @@ def show_question(project: Project, runs: list[Job]) -> tuple[Job, str]:
         try:
             if kind == PASTE:
                 ask_about_text(project, run, method, text)
+            elif kind == SHARDS:
+                large_corpus.start(project, run.id, method)
             elif not files:
                 raise InputError("no file is chosen. Choose at least one, then press the button")
             else:

@@ -15,7 +15,7 @@ import streamlit as st
 from engine import jobs
 from engine.files import SourceFile
 from engine.formats import FORMATS, WriteOptions, read_corpus
-from engine.jobs import Job, PredictRequest
+from engine.jobs import Job, PredictRequest, ShardsRequest
 from engine.projects import Project
 from engine.settings import ReadOptions
 from engine.text import Corpus, Document, Entity, Sentence
@@ -82,12 +82,22 @@ def start_checked(project: Project, files: uploads.Uploads, slot: str) -> bool:
     return True
 
 
+def start_shards(project: Project, request: ShardsRequest) -> None:
+    """Start a prediction of a large corpus."""
+    jobs.start(project, request)
+
+
 # ---- earlier predictions --------------------------------------------------------------------
 
 
 def predictions(project: Project) -> dict[str, Job]:
     """Return the predictions by id, newest first."""
     return {job.id: job for job in jobs.list_jobs(project, "predict")}
+
+
+def newest_of_shards(project: Project) -> Job | None:
+    """Return the latest prediction of a large corpus."""
+    return next(iter(jobs.list_jobs(project, "shards")), None)
 
 
 def names(predicted: Mapping[str, Job]) -> dict[str, str]:
