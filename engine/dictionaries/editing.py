@@ -28,8 +28,7 @@ def mute(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> Dictiona
 
     Pairs that it does not hold are left out, so one list can be applied to many dictionaries.
     """
-    held = {(phrase.text, phrase.entity_type) for phrase in dictionary.phrases}
-    return replace(dictionary, muted=dictionary.muted | held.intersection(phrases))
+    return replace(dictionary, muted=dictionary.muted | _held(dictionary, phrases))
 
 
 def match_as_written(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> Dictionary:
@@ -37,8 +36,15 @@ def match_as_written(dictionary: Dictionary, phrases: Iterable[tuple[str, str]])
 
     Pairs that it does not hold are left out.
     """
-    held = {(phrase.text, phrase.entity_type) for phrase in dictionary.phrases}
-    return replace(dictionary, as_written=dictionary.as_written | held.intersection(phrases))
+    return replace(dictionary, as_written=dictionary.as_written | _held(dictionary, phrases))
+
+
+def _held(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return those of the (phrase text, type) pairs that the dictionary holds."""
+    wanted = set(phrases)
+    texts = {text for text, _ in wanted}
+    held = ((p.text, p.entity_type) for p in dictionary.phrases if p.text in texts)
+    return wanted.intersection(held)
 
 
 def unmute(dictionary: Dictionary, phrases: Iterable[tuple[str, str]]) -> Dictionary:
@@ -66,10 +72,13 @@ def find_phrases(
     `wanted` holds (phrase text, type) pairs; the type None stands for any type.
     """
     folded = {(text.casefold(), entity_type) for text, entity_type in wanted}
+    texts = {text for text, _ in folded}
     rows = []
     for dictionary in dictionaries if folded else ():
         for phrase in dictionary.phrases:
             text = phrase.text.casefold()
+            if text not in texts:
+                continue
             if (text, phrase.entity_type) in folded or (text, None) in folded:
                 rows.append(PhraseRow(dictionary.name, phrase.text, phrase.entity_type))
     return rows

@@ -113,8 +113,9 @@ def _active(dictionary: Dictionary) -> Iterator[Phrase]:
     if not dictionary.muted:  # the usual case
         yield from dictionary.phrases
         return
+    muted = {text for text, _ in dictionary.muted}
     for phrase in dictionary.phrases:
-        if (phrase.text, phrase.entity_type) not in dictionary.muted:
+        if phrase.text not in muted or (phrase.text, phrase.entity_type) not in dictionary.muted:
             yield phrase
 
 

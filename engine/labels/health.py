@@ -10,6 +10,8 @@ wrong matches than right ones, and nothing if there is none.
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from engine.dictionaries import (
@@ -176,13 +178,15 @@ class _Text:
         self.counts: Counter[str] = Counter()
         self._inside: Counter[str] = Counter()  # away from the first token of a sentence
         self._lower: Counter[str] = Counter()
-        for sentence in sentences:
-            for i, token in enumerate(sentence.tokens):
-                word = token.casefold()
-                self.counts[word] += 1
-                if i:
-                    self._inside[word] += 1
-                    self._lower[word] += token == word
+        # Counter counts tokens faster than a loop, so only distinct ones are looked at one by one.
+        tokens = Counter(chain.from_iterable(sentence.tokens for sentence in sentences))
+        first = Counter(sentence.tokens[0] for sentence in sentences)
+        for token, count in tokens.items():
+            word = token.casefold()
+            self.counts[word] += count
+            self._inside[word] += count - first[token]
+            if token == word:
+                self._lower[word] += count - first[token]
         self.total = max(self.counts.total(), 1)
 
     def lower_share(self, word: str) -> float:
@@ -251,19 +255,23 @@ def _families(
     for match, phrase in zip(labels.also["match"], labels.also["phrase"], strict=True):
         further.setdefault(match, []).append(phrase)
     families: dict[tuple[str, str], _Family] = {}
+    folded = cache(_folded)  # a phrase and a surface are met as often as they match
     for match, i, start, end, number, phrase in zip(
         kept.index.tolist(),
         *(kept[name].tolist() for name in ("sentence", "start", "end", "type", "phrase")),
         strict=True,
     ):
-        key = (_folded(texts[phrase]), labels.types[number - 1])
-        family = families.setdefault(key, _Family(*key))
+        key = (folded(texts[phrase]), labels.types[number - 1])
+        family = families.get(key)
+        if family is None:
+            family = families[key] = _Family(*key)
         for row in (phrase, *further.get(match, ())):
             family.texts[texts[row]] = None
             if ids[row]:
                 family.ids.add(ids[row])
         surface = sentences[i].surface(start, end)
-        is_short = _folded(surface).replace(" ", "") != key[0].replace(" ", "")
+        same = folded(surface)
+        is_short = same != key[0] and same.replace(" ", "") != key[0].replace(" ", "")
         family.places.append(_Place(Example(i, start, end), surface, is_short))
     return families
 
@@ -346,6 +354,7 @@ class _Reasons:
         self._doubtful = {(_folded(d.phrase), d.entity_type): d for d in doubtful}
         self._types = _types_by_phrase(dictionaries, families)
         self._next = _next_counts(families.values())
+        self._is_tiny = cache(_is_tiny)  # a surface is met as often as it matches
 
     def entry(self, family: _Family) -> HealthEntry | None:
         """Return the entry of a phrase; None if nothing speaks against it."""
@@ -397,7 +406,7 @@ class _Reasons:
         return _Doubt("name of a class", reason, self._as_word(family))
 
     def _tiny(self, family: _Family) -> _Doubt | None:
-        wrong = [_SURE * _is_tiny(place.surface) for place in family.places]
+        wrong = [_SURE * self._is_tiny(place.surface) for place in family.places]
         return _Doubt("letter, number or unit", "So short that it means many things.", wrong)
 
     def _lower_case(self, family: _Family) -> _Doubt | None:
@@ -477,6 +486,7 @@ def _capital_types(families: Iterable[_Family]) -> set[str]:
     lower: Counter[str] = Counter()
     inside: Counter[str] = Counter()
     types = set()
+    begins = cache(begins_lower)
     for family in families:
         types.add(family.entity_type)
         if is_common_word(family.folded) or is_stop_phrase(family.folded):
@@ -484,7 +494,7 @@ def _capital_types(families: Iterable[_Family]) -> set[str]:
         for place in family.places:
             if place.example.start and not place.is_short_form:
                 inside[family.entity_type] += 1
-                lower[family.entity_type] += begins_lower(place.surface) is True
+                lower[family.entity_type] += begins(place.surface) is True
     return {name for name in types if lower[name] <= LOWER_SHARE * inside[name]}
 
 
@@ -528,15 +538,18 @@ def natural_order(text: str) -> str:
 
 def _inverted(dictionaries: Sequence[Dictionary], text: _Text) -> HealthEntry | None:
     """Return the names whose natural order the text has and the dictionaries lack."""
-    held = {p.text.casefold() for d in dictionaries for p in d.phrases}
-    wanted: dict[tuple[str, ...], list[Pair]] = {}
+    maybe: list[Pair] = []  # the text has all their words
     for dictionary in dictionaries:
         for phrase in active_phrases(dictionary):
-            if ", " not in phrase.text or not (natural := natural_order(phrase.text)):
-                continue
+            natural = natural_order(phrase.text) if ", " in phrase.text else ""
+            if natural and all(word in text.counts for word in natural.casefold().split()):
+                maybe.append((natural, phrase.entity_type))
+    held = {p.text.casefold() for d in dictionaries for p in d.phrases} if maybe else set()
+    wanted: dict[tuple[str, ...], list[Pair]] = {}
+    for natural, entity_type in maybe:
+        if natural.casefold() not in held:
             words = tuple(natural.casefold().split())
-            if natural.casefold() not in held and all(word in text.counts for word in words):
-                wanted.setdefault(words, []).append((natural, phrase.entity_type))
+            wanted.setdefault(words, []).append((natural, entity_type))
     examples: list[Example] = []
     pairs: dict[Pair, None] = {}
     count = 0

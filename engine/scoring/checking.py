@@ -4,12 +4,13 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import pandas as pd
 
 from engine.dictionaries import phrase_flags
 from engine.labels import DistantLabels
-from engine.text import Entity, Sentence, Span
+from engine.text import Entity, Sentence
 
 VERDICTS = ("correct", "wrong", "unsure")
 _Z = 1.959964  # two-sided 95 %
@@ -61,14 +62,17 @@ def kept_matches(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.Dat
         *(kept[name].tolist() for name in ("sentence", "start", "end", "type")), strict=True
     ):
         sentence = sentences[i]
-        start, end = sentence.offsets(Span(first, last, "match"))
-        surface = sentence.document.text[start:end]
-        rows.append((sentence.document_id, start, end, surface, labels.types[type_number - 1], i))
+        document, layout = sentence.document, sentence.document.layout
+        before = layout.sentences[sentence.index]
+        start, end = layout.tokens[2 * (before + first)], layout.tokens[2 * (before + last) - 1]
+        surface = document.text[start:end]
+        rows.append((document.id, start, end, surface, labels.types[type_number - 1], i))
     columns = ["document", "start", "end", "text", "entity_type", "sentence"]
     table = pd.DataFrame(rows, columns=columns)
     table.insert(5, "phrase", credited["phrase"].to_numpy())
     table.insert(6, "dictionary", credited["dictionary"].to_numpy())
-    table["context"] = [sentences[i].text for i in table["sentence"]]
+    context = cache(lambda i: sentences[i].text)  # once for all matches of a sentence
+    table["context"] = list(map(context, table["sentence"].tolist()))
     return table
 
 
@@ -194,9 +198,11 @@ def _places(matches: pd.DataFrame) -> list[tuple[str, int, int, str]]:
 
 
 def _judged(matches: pd.DataFrame, judgements: Judgements) -> pd.DataFrame:
-    verdicts = [
-        judgements[place].verdict if place in judgements else "" for place in _places(matches)
-    ]
+    verdicts = [""] * len(matches)
+    if judgements:
+        verdicts = [
+            judgements[place].verdict if place in judgements else "" for place in _places(matches)
+        ]
     table = matches.copy()
     table["correct"] = [verdict == "correct" for verdict in verdicts]
     table["unsure"] = [verdict == "unsure" for verdict in verdicts]

@@ -2,12 +2,14 @@
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
 from importlib.util import resolve_name
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that holds `engine`
+_Imported = Callable[[str], tuple[tuple[str, str], ...]]  # (module, name) by importing module
 _FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
@@ -23,13 +25,14 @@ def sources_of(modules: Iterable[str], root: Path = ROOT) -> dict[str, bytes]:
             raise ModuleNotFoundError(f"There is no module {name} in {root}.")
     tops = {name.split(".")[0] for name in left}
     sources: dict[str, bytes] = {}
+    imported = cache(lambda name: tuple(_imported(name, root)))  # a package's is asked for often
     while left:
         name = left.pop()
         path = _file(name, root)
         if name in sources or path is None or name.split(".")[0] not in tops:
             continue
         sources[name] = path.read_bytes()
-        left += (_defining(module, member, root) for module, member in _imported(name, root))
+        left += (_defining(module, member, root, imported) for module, member in imported(name))
     return sources
 
 
@@ -48,7 +51,7 @@ def _file(name: str, root: Path) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def _defining(module: str, member: str, root: Path) -> str:
+def _defining(module: str, member: str, root: Path, imported: _Imported) -> str:
     """Return the module that a name comes from; the name may be a module itself."""
     if not member:
         return module
@@ -56,9 +59,9 @@ def _defining(module: str, member: str, root: Path) -> str:
         return f"{module}.{member}"
     path = _file(module, root)
     if path and path.name == "__init__.py":
-        for source, name in _imported(module, root):
+        for source, name in imported(module):
             if name == member:
-                return _defining(source, name, root)
+                return _defining(source, name, root, imported)
     return module
 
 
