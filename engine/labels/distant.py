@@ -183,7 +183,8 @@ def _unblocked(
         i not in never or not is_blocked(start, end, never[i])
         for i, start, end in rows[:, :3].tolist()
     ]
-    return rows[np.array(is_free, bool)]
+    kept: npt.NDArray[np.int32] = rows[np.array(is_free, bool)]
+    return kept
 
 
 def _adapted(

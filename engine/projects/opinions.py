@@ -112,7 +112,10 @@ def opinion_entities(
         raise InputError(f'the project has no opinion called "{name}"')
     stored = _load(path)[0]["documents"]
     return {
-        document.id: tuple(Entity(*row[:4], method=name) for row in held["entities"])
+        document.id: tuple(
+            Entity(start, end, entity_type, score, name)
+            for start, end, entity_type, score in held["entities"]
+        )
         for document in documents
         if (held := stored.get(document.id)) and held["text"] == _hash(document.text)
     }
