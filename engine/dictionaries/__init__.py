@@ -51,16 +51,19 @@ from engine.dictionaries.model import (
     Phrase,
     active_phrases,
     active_types,
+    enabled_phrases,
     fingerprint,
     first_share,
     never_lists,
     type_name,
 )
 from engine.dictionaries.patterns import (
+    REGEX,
     Expression,
     TokenPattern,
     compile_pattern,
     is_pattern,
+    token_rules,
 )
 from engine.dictionaries.reading import (
     DICTIONARY_ENDINGS,
@@ -76,6 +79,7 @@ __all__ = [
     "MORE_CAPITALS",
     "NEVER",
     "OTHER_CASE",
+    "REGEX",
     "Dictionary",
     "Expression",
     "Phrase",
@@ -89,6 +93,7 @@ __all__ = [
     "clean_type",
     "compile_pattern",
     "dictionary_paths",
+    "enabled_phrases",
     "find_phrases",
     "fingerprint",
     "first_share",
@@ -115,6 +120,7 @@ __all__ = [
     "retype",
     "singular",
     "spelling",
+    "token_rules",
     "type_name",
     "unmute_phrases",
     "with_own_names",

@@ -81,7 +81,7 @@ def _short_hash(lines: Iterable[str]) -> str:
 
 def active_phrases(dictionary: Dictionary) -> Iterator[Phrase]:
     """Yield the phrases that can label: none that are muted, disabled or never an entity."""
-    return (phrase for phrase in _active(dictionary) if phrase.entity_type != NEVER)
+    return (phrase for phrase in enabled_phrases(dictionary) if phrase.entity_type != NEVER)
 
 
 def never_lists(dictionaries: Iterable[Dictionary]) -> list[Dictionary]:
@@ -91,7 +91,7 @@ def never_lists(dictionaries: Iterable[Dictionary]) -> list[Dictionary]:
     """
     lists = []
     for dictionary in dictionaries:
-        phrases = [p for p in _active(dictionary) if p.entity_type == NEVER]
+        phrases = [p for p in enabled_phrases(dictionary) if p.entity_type == NEVER]
         if phrases:
             lists.append(
                 replace(
@@ -107,7 +107,8 @@ def never_lists(dictionaries: Iterable[Dictionary]) -> list[Dictionary]:
     return lists
 
 
-def _active(dictionary: Dictionary) -> Iterator[Phrase]:
+def enabled_phrases(dictionary: Dictionary) -> Iterator[Phrase]:
+    """Yield the phrases that match: to label, or as never an entity."""
     if not dictionary.is_enabled:
         return
     for phrase in dictionary.phrases:
