@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from engine.settings import MatchOptions
 from engine.text import one_line
@@ -34,6 +35,16 @@ class Phrase:
     line: int = 0  # 1-based line in its file, 0 if it has none
 
 
+class Place(NamedTuple):
+    """Where a phrase stands in a document, in characters."""
+
+    document: str
+    start: int
+    end: int
+    text: str  # of the phrase
+    entity_type: str
+
+
 @dataclass(frozen=True, slots=True)
 class Dictionary:
     """The phrases of one file, and how to match them."""
@@ -46,6 +57,7 @@ class Dictionary:
     muted: frozenset[tuple[str, str]] = frozenset()  # (phrase text, type) pairs that match nothing
     as_written: frozenset[tuple[str, str]] = frozenset()  # pairs that match in their own case only
     notes: tuple[str, ...] = ()  # what the reader fixed or skipped; one line each
+    places: tuple[Place, ...] | None = None  # the only places where phrases match; None: anywhere
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "notes", tuple(map(one_line, self.notes)))
@@ -66,6 +78,8 @@ class Dictionary:
         lines.append(ascii(options))
         if self.as_written:  # a hash from before this setting stays the same
             lines.append(ascii(sorted(self.as_written)))
+        if self.places is not None:
+            lines.append(ascii(sorted(map(tuple, self.places))))
         return _short_hash(lines)
 
 

@@ -2,6 +2,7 @@
 
 matching       every occurrence of a phrase in a sentence
 patterns       where patterns match, within a limit of time
+placed         phrases that match only at given places
 resolution     which of them count, and why the others do not
 abbreviations  short forms that a sentence defines, "atrial fibrillation (AF)"
 adaptation     letter case per type and abbreviations, as the text decides

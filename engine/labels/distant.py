@@ -16,6 +16,7 @@ from engine.dictionaries import EXACT, NEVER, OTHER_CASE, Dictionary, never_list
 from engine.labels.adaptation import Adaptation, count_spelled, decide_case, find_abbreviations
 from engine.labels.matching import Matcher, Occurrence
 from engine.labels.patterns import find_patterns
+from engine.labels.placed import find_placed
 from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Match, Resolver, is_blocked
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
 from engine.text import Document, Entity, InputError, Sentence, Span
@@ -114,7 +115,9 @@ def label(
     patterns = find_patterns(
         documents, resolver.matcher.phrases, [names[i] for i in resolver.matcher.dictionary_of]
     )
-    found = _Found(_by_sentence(patterns.rows), _blocked(never))
+    matcher = resolver.matcher
+    placed = find_placed(documents, dictionaries, matcher.phrases, matcher.dictionary_of)
+    found = _Found(_by_sentence(np.concatenate([patterns.rows, placed])), _blocked(never))
     tokens = [(t, d.tokens_given) for d in documents for t in d.tokens_by_sentence()]
     bounds = np.zeros(len(tokens) + 1, dtype=np.int64)
     np.cumsum([len(sentence) for sentence, _ in tokens], out=bounds[1:])

@@ -168,7 +168,7 @@ class Matcher:
         self.dictionary_of: list[int] = []  # phrase id -> index into `dictionaries`
         self._options = [dictionary.match or default for dictionary in dictionaries]
         self._tokens_given = tokens_given
-        self._patterns: set[int] = set()  # ids of phrases that are patterns
+        self._patterns: set[int] = set()  # ids of phrases that are not in an index
         self._careful: set[int] = set()  # ids of phrases that match with more capitals only
         self._spellings: dict[tuple[int, tuple[str, ...]], int] = {}
         self._indexes: dict[MatchOptions, PhraseIndex] = {}
@@ -179,7 +179,8 @@ class Matcher:
             is_decided = options.is_adaptive and folding is not None
             for phrase in active_phrases(dictionary):
                 as_written = (phrase.text, phrase.entity_type) in dictionary.as_written
-                if is_pattern(phrase.text):  # found in the text, by engine.labels.patterns
+                # Patterns and phrases with places of their own are found by other modules.
+                if is_pattern(phrase.text) or dictionary.places is not None:
                     self._patterns.add(len(self.phrases))
                     self.phrases.append(phrase)
                     self.dictionary_of.append(number)

@@ -31,7 +31,7 @@ MATCHING = {
     "formats.pairing", "formats.plain_text", "formats.prodigy", "formats.pubtator",
     "formats.spacy_jsonl", "formats.tagging", "formats.text_table", "formats.tokens_csv",
     "labels.abbreviations", "labels.adaptation", "labels.distant", "labels.matching",
-    "labels.patterns", "labels.relabeling", "labels.resolution",
+    "labels.patterns", "labels.placed", "labels.relabeling", "labels.resolution",
     "projects.caches.code_version", "projects.caches.corpus", "projects.caches.labels",
     "projects.connection", "projects.files", "projects.migrations", "projects.store",
     "run_folder.card", "run_folder.predictions", "scoring.marks", "settings", "system.garbage",
