@@ -313,6 +313,15 @@ def opinions(project: Project | str) -> list[Opinion]:
     return _opened(project).opinions()
 
 
+def label_with_opinion(project: Project | str, name: str, priority: int = 0) -> int:
+    """Let an opinion label the text where it has entities, beside the dictionaries.
+
+    Returns the new version of the dictionaries. Where matches of the same length overlap, the
+    higher priority wins.
+    """
+    return _opened(project).label_with_opinion(name, priority)
+
+
 def remove_opinion(project: Project | str, name: str) -> None:
     """Remove an opinion from a project."""
     _opened(project).remove_opinion(name)

@@ -40,6 +40,16 @@ def list_opinions_command(options: argparse.Namespace) -> None:
     say(console.table(table, {name: name for name in columns}))
 
 
+def label_with_opinion_command(options: argparse.Namespace) -> None:
+    """Add an opinion to the dictionaries of a project, as a source of labels."""
+    project = named_project(options.project)
+    version = project.label_with_opinion(options.name, options.priority)
+    say(
+        f'The opinion "{options.name}" labels the text of project {project.id} from now on; its '
+        f"dictionaries are at version {version}."
+    )
+
+
 def remove_opinion_command(options: argparse.Namespace) -> None:
     """Remove an opinion from a project."""
     project = named_project(options.project)

@@ -14,6 +14,7 @@ from engine.cli.export import export_command
 from engine.cli.import_ import import_command
 from engine.cli.opinion import (
     add_opinion_command,
+    label_with_opinion_command,
     list_opinions_command,
     remove_opinion_command,
 )
@@ -122,12 +123,26 @@ def add_opinion(parsers: "Subparsers") -> None:
         actions, "list", "list the opinions of a project", "glossa opinion list --project sample"
     )
     listing.set_defaults(run=list_opinions_command)
+    source = add_command(
+        actions,
+        "label",
+        "let an opinion label the text where it has entities, beside the dictionaries",
+        "glossa opinion label GPT --project sample --priority -1",
+    )
+    source.add_argument("name", metavar="NAME")
+    source.add_argument(
+        "--priority",
+        type=int,
+        default=0,
+        help="who wins where matches of the same length overlap: the higher one (default: 0)",
+    )
+    source.set_defaults(run=label_with_opinion_command)
     remove = add_command(
         actions, "remove", "remove an opinion", "glossa opinion remove GPT --project sample"
     )
     remove.add_argument("name", metavar="NAME")
     remove.set_defaults(run=remove_opinion_command)
-    for action in (add, listing, remove):
+    for action in (add, listing, source, remove):
         action.add_argument("--project", required=True, metavar="ID")
 
 

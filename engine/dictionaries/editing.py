@@ -226,13 +226,19 @@ def _moved(dictionary: Dictionary, new_type: Callable[[Phrase], str]) -> Diction
         if target not in placed:
             placed.add(target)
             phrases.append(replace(phrase, entity_type=name))
+    places = dictionary.places
+    if places is not None:
+        places = tuple(
+            p._replace(entity_type=new_type(Phrase(p.text, p.entity_type))) for p in places
+        )
     return replace(
         dictionary,
         phrases=tuple(phrases),
+        places=places,
         muted=dictionary.muted - moved,
         as_written=dictionary.as_written - moved,
     )
 
 
 def _replaced(old: Dictionary, new: Dictionary) -> Dictionary:
-    return replace(old, phrases=new.phrases, notes=new.notes)
+    return replace(old, phrases=new.phrases, notes=new.notes, places=new.places)

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from engine.settings import MatchOptions
 from engine.text import one_line
@@ -34,6 +35,16 @@ class Phrase:
     line: int = 0  # 1-based line in its file, 0 if it has none
 
 
+class Place(NamedTuple):
+    """Where a phrase stands in a document, in characters."""
+
+    document: str
+    start: int
+    end: int
+    text: str  # of the phrase
+    entity_type: str
+
+
 @dataclass(frozen=True, slots=True)
 class Dictionary:
     """The phrases of one file, and how to match them."""
@@ -46,6 +57,7 @@ class Dictionary:
     muted: frozenset[tuple[str, str]] = frozenset()  # (phrase text, type) pairs that match nothing
     as_written: frozenset[tuple[str, str]] = frozenset()  # pairs that match in their own case only
     notes: tuple[str, ...] = ()  # what the reader fixed or skipped; one line each
+    places: tuple[Place, ...] | None = None  # the only places where phrases match; None: anywhere
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "notes", tuple(map(one_line, self.notes)))
@@ -66,6 +78,8 @@ class Dictionary:
         lines.append(ascii(options))
         if self.as_written:  # a hash from before this setting stays the same
             lines.append(ascii(sorted(self.as_written)))
+        if self.places is not None:
+            lines.append(ascii(sorted(map(tuple, self.places))))
         return _short_hash(lines)
 
 
@@ -81,7 +95,7 @@ def _short_hash(lines: Iterable[str]) -> str:
 
 def active_phrases(dictionary: Dictionary) -> Iterator[Phrase]:
     """Yield the phrases that can label: none that are muted, disabled or never an entity."""
-    return (phrase for phrase in _active(dictionary) if phrase.entity_type != NEVER)
+    return (phrase for phrase in enabled_phrases(dictionary) if phrase.entity_type != NEVER)
 
 
 def never_lists(dictionaries: Iterable[Dictionary]) -> list[Dictionary]:
@@ -91,7 +105,7 @@ def never_lists(dictionaries: Iterable[Dictionary]) -> list[Dictionary]:
     """
     lists = []
     for dictionary in dictionaries:
-        phrases = [p for p in _active(dictionary) if p.entity_type == NEVER]
+        phrases = [p for p in enabled_phrases(dictionary) if p.entity_type == NEVER]
         if phrases:
             lists.append(
                 replace(
@@ -107,7 +121,8 @@ def never_lists(dictionaries: Iterable[Dictionary]) -> list[Dictionary]:
     return lists
 
 
-def _active(dictionary: Dictionary) -> Iterator[Phrase]:
+def enabled_phrases(dictionary: Dictionary) -> Iterator[Phrase]:
+    """Yield the phrases that match: to label, or as never an entity."""
     if not dictionary.is_enabled:
         return
     if not dictionary.muted:  # the usual case

@@ -43,6 +43,12 @@ def token_pattern_text(tokens: Sequence[Any]) -> str:
     return TOKENS + json.dumps(tokens, ensure_ascii=False)
 
 
+def token_rules(text: str) -> list[Any]:
+    """Return spaCy's token rules in the text of a token pattern; the reverse of the above."""
+    rules: list[Any] = json.loads(text.removeprefix(TOKENS))
+    return rules
+
+
 @dataclass(frozen=True, slots=True)
 class Expression:
     """A regular expression for the text of a sentence."""

@@ -190,7 +190,7 @@ def _part(group: list[Source], options: ReadOptions) -> _Part:
     return _whole(lambda: read(first, options))
 
 
-def _in_its_language(group: Sequence[Source], options: ReadOptions) -> _Part:
+def _in_its_language(group: list[Source], options: ReadOptions) -> _Part:
     with in_language(options.language):
         part = _part(group, options)
     part.language = options.language

@@ -4,6 +4,7 @@ vocabulary     tokens as numbers, in the form in which they are compared
 phrase_index   every place of many phrases in a text of such numbers
 matching       every place of the dictionaries' phrases in sentences
 patterns       where patterns match, within a limit of time
+placed         phrases that match only at given places
 resolution     which of them count, and why the others do not
 abbreviations  short forms that a sentence defines, "atrial fibrillation (AF)"
 adaptation     letter case per type and abbreviations, as the text decides
@@ -66,7 +67,7 @@ from engine.labels.likely import (
     likely_names,
     words_near_cut,
 )
-from engine.labels.matching import Matcher
+from engine.labels.matching import Matcher, is_indexed
 from engine.labels.phrase_tables import dictionary_table, length_table, phrase_table, rank_table
 from engine.labels.relabeling import labels_after_muting
 from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Choice, Rules
@@ -113,6 +114,7 @@ __all__ = [
     "decide_cases",
     "dictionary_entities",
     "dictionary_table",
+    "is_indexed",
     "is_short_form",
     "label",
     "label_changes",

@@ -22,6 +22,7 @@ from engine.labels.adaptation import (
 )
 from engine.labels.matching import PLACE_COLUMNS, Matcher, Rows
 from engine.labels.patterns import find_patterns
+from engine.labels.placed import find_placed
 from engine.labels.resolution import KEPT, OUTCOMES, SAME_TYPE, Choice, Rules, is_blocked
 from engine.settings import DEFAULT_MATCH_PRESET, MATCH_PRESETS, MatchOptions
 from engine.text import Document, Entity, InputError, Sentence, Span
@@ -151,8 +152,9 @@ class Labeler:
         rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
         names = [dictionaries[i].name for i in matcher.dictionary_of]
         patterns = find_patterns(documents, matcher.phrases, names)
-        in_order = np.argsort(patterns.rows[:, 0], kind="stable")
-        known = _Known(patterns.rows[in_order], _blocked(never))
+        placed = find_placed(documents, dictionaries, matcher.phrases, matcher.dictionary_of)
+        rows = np.concatenate([patterns.rows, placed])
+        known = _Known(rows[np.argsort(rows[:, 0], kind="stable")], _blocked(never))
         chunks = _chunks(text.bounds, text.is_given)
         is_adaptive = any(
             (d.match or self._default).is_adaptive for d in dictionaries if d.is_enabled
@@ -250,7 +252,7 @@ def decide_cases(
 class _Known:
     """What is known about sentences before their phrases are looked for."""
 
-    patterns: Rows  # sentence, start, end, phrase; by sentence
+    places: Rows  # of patterns, and of phrases with given places: sentence, start, end, phrase
     never: Mapping[int, Sequence[tuple[int, int]]]  # by sentence
 
 
@@ -440,9 +442,9 @@ def _find_in_chunk(
     matcher = matchers[bool(text.is_given[first])]
     places = matcher.find(text.tokens[here[0] : here[-1]], here - here[0])
     places[:, 0] += first
-    of_patterns = known.patterns[slice(*np.searchsorted(known.patterns[:, 0], chunk))]
-    exact = np.full((len(of_patterns), 1), EXACT, np.int32)
-    return _unblocked(np.vstack([places, np.hstack([of_patterns, exact])]), known.never)
+    known_places = known.places[slice(*np.searchsorted(known.places[:, 0], chunk))]
+    exact = np.full((len(known_places), 1), EXACT, np.int32)
+    return _unblocked(np.vstack([places, np.hstack([known_places, exact])]), known.never)
 
 
 def _choose_in_chunk(rules: Rules, find: Callable[[_Chunk], Rows], chunk: _Chunk) -> Choice:

@@ -33,6 +33,14 @@ Rows = npt.NDArray[np.int32]
 Bounds = npt.NDArray[np.int64]  # sentence i is tokens[bounds[i]:bounds[i + 1]]
 
 
+def is_indexed(dictionary: Dictionary, phrase: Phrase) -> bool:
+    """Return whether a phrase is looked for by its tokens.
+
+    Patterns are found by `patterns`, and phrases with places of their own by `placed`.
+    """
+    return dictionary.places is None and not is_pattern(phrase.text)
+
+
 class Matcher:
     """Finds the phrases of several dictionaries in sentences."""
 
@@ -64,8 +72,8 @@ class Matcher:
         ):
             active = list(active_phrases(dictionary))
             vocabulary, entries = vocabularies.setdefault(options, (Vocabulary(options), []))
-            # Patterns are found by engine.labels.patterns; without tokens they are not found here.
-            texts = ["" if is_pattern(phrase.text) else phrase.text for phrase in active]
+            # What other modules find has no tokens here.
+            texts = [phrase.text if is_indexed(dictionary, phrase) else "" for phrase in active]
             entries += vocabulary.add(texts, len(self.phrases), tokens_given=tokens_given)
             self.phrases += active
             self.dictionary_of += [number] * len(active)
@@ -106,13 +114,19 @@ class Matcher:
     def is_adaptive(self, phrase_id: int) -> bool:
         """Return whether the text decides on the letter case of a phrase."""
         options = self._options[self.dictionary_of[phrase_id]]
-        return options.is_adaptive and not is_pattern(self.phrases[phrase_id].text)
+        dictionary = self._dictionaries[self.dictionary_of[phrase_id]]
+        return options.is_adaptive and is_indexed(dictionary, self.phrases[phrase_id])
 
     def adaptive_phrases(self) -> npt.NDArray[np.bool_]:
         """Return for each phrase whether the text decides on its letter case."""
         by_dictionary = np.array([options.is_adaptive for options in self._options], bool)
-        is_plain = (not is_pattern(phrase.text) for phrase in self.phrases)
-        return by_dictionary[np.array(self.dictionary_of, np.intp)] & np.fromiter(is_plain, bool)
+        numbers = np.array(self.dictionary_of, np.intp)
+        in_index = (
+            is_indexed(self._dictionaries[number], phrase)
+            for number, phrase in zip(self.dictionary_of, self.phrases, strict=True)
+        )
+        is_adaptive: npt.NDArray[np.bool_] = by_dictionary[numbers] & np.fromiter(in_index, bool)
+        return is_adaptive
 
     # ---- how the text spells a phrase -------------------------------------------------------
 

@@ -51,7 +51,9 @@ def make_training_data(
     """
     are_given = {document.tokens_given for document in documents} == {True}
     options, folding = match_options(preset), labels.folding
-    lexicon = Lexicon(tuple(dictionaries), options, labels.types, are_given, folding)
+    # What matches only at given places says nothing about another text.
+    anywhere = tuple(dictionary for dictionary in dictionaries if dictionary.places is None)
+    lexicon = Lexicon(anywhere, options, labels.types, are_given, folding)
     sentences = tokens_of(documents)
     if not accepted and not rejected:
         negatives = labels.known_negatives

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from engine.dictionaries import Dictionary, Phrase, Place, type_name
 from engine.files import GivenFile, read_whole, written_whole
 from engine.formats import align, read_corpus
 from engine.planning import METHODS
@@ -112,10 +113,28 @@ def opinion_entities(
         raise InputError(f'the project has no opinion called "{name}"')
     stored = _load(path)[0]["documents"]
     return {
-        document.id: tuple(Entity(*row[:4], method=name) for row in held["entities"])
+        document.id: tuple(
+            Entity(start, end, entity_type, score, name)
+            for start, end, entity_type, score in held["entities"]
+        )
         for document in documents
         if (held := stored.get(document.id)) and held["text"] == _hash(document.text)
     }
+
+
+def as_dictionary(folder: Path, name: str, documents: Sequence[Document]) -> Dictionary:
+    """Return an opinion as a dictionary whose phrases match only where the opinion has them."""
+    texts = {document.id: document.text for document in documents}
+    places = tuple(
+        Place(id, e.start, e.end, " ".join(texts[id][e.start : e.end].split()), e.entity_type)
+        for id, entities in opinion_entities(folder, name, documents).items()
+        for e in entities
+    )
+    if not places:
+        raise InputError(f'the opinion "{name}" has no entity in this text')
+    phrases = dict.fromkeys(Phrase(place.text, type_name(place.entity_type)) for place in places)
+    places = tuple(place._replace(entity_type=type_name(place.entity_type)) for place in places)
+    return Dictionary(f"{' '.join(name.split())} (opinion)", tuple(phrases), places=places)
 
 
 def remove_opinion(folder: Path, name: str) -> None:

@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +199,22 @@ class Project:
     ) -> Mapping[str, tuple[Entity, ...]]:
         """Return the entities of an opinion in documents whose text is as it was."""
         return project_opinions.opinion_entities(self.folder, name, documents)
+
+    def label_with_opinion(self, name: str, priority: int = 0) -> int:
+        """Add an opinion to the dictionaries, and return the version; it labels its places.
+
+        An earlier one of this name is replaced. It is muted, checked and removed like any
+        dictionary; removing the opinion itself does not change it.
+        """
+        new = project_opinions.as_dictionary(self.folder, name, self.corpus().documents)
+        [added] = self.join_dictionaries([new], is_replacing=True)
+        if added.priority == priority:
+            return self.dictionary_version()
+        held = [
+            replace(d, priority=priority) if d.name == added.name else d
+            for d in self.dictionaries()
+        ]
+        return self.save_dictionaries(held, f"{added.name}: priority {priority}")
 
     def remove_opinion(self, name: str) -> None:
         """Remove an opinion."""

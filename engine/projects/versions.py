@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine.dictionaries import Dictionary, Phrase, fingerprint, join
+from engine.dictionaries import Dictionary, Phrase, Place, fingerprint, join
 from engine.files import written_whole
 from engine.projects import store as store
 from engine.projects.connection import checked_row
@@ -178,19 +178,24 @@ def _to_json(dictionary: Dictionary) -> dict[str, Any]:
     numbers = {name: number for number, name in enumerate(types)}
     # Left out if there are none: a version from before this setting stays equal to itself.
     as_written = {"as_written": sorted(dictionary.as_written)} if dictionary.as_written else {}
-    return as_written | {
-        "name": dictionary.name,
-        "match": None if dictionary.match is None else dictionary.match.record(),
-        "priority": dictionary.priority,
-        "is_enabled": dictionary.is_enabled,
-        "muted": sorted(dictionary.muted),
-        "notes": dictionary.notes,
-        "types": types,
-        "phrase_types": [numbers[phrase.entity_type] for phrase in dictionary.phrases],
-        "phrases": [phrase.text for phrase in dictionary.phrases],
-        "canonical_ids": [phrase.canonical_id for phrase in dictionary.phrases],
-        "lines": [phrase.line for phrase in dictionary.phrases],
-    }
+    places = {} if dictionary.places is None else {"places": dictionary.places}
+    return (
+        as_written
+        | places
+        | {
+            "name": dictionary.name,
+            "match": None if dictionary.match is None else dictionary.match.record(),
+            "priority": dictionary.priority,
+            "is_enabled": dictionary.is_enabled,
+            "muted": sorted(dictionary.muted),
+            "notes": dictionary.notes,
+            "types": types,
+            "phrase_types": [numbers[phrase.entity_type] for phrase in dictionary.phrases],
+            "phrases": [phrase.text for phrase in dictionary.phrases],
+            "canonical_ids": [phrase.canonical_id for phrase in dictionary.phrases],
+            "lines": [phrase.line for phrase in dictionary.phrases],
+        }
+    )
 
 
 def _from_json(item: dict[str, Any]) -> Dictionary:
@@ -209,6 +214,7 @@ def _from_json(item: dict[str, Any]) -> Dictionary:
         muted=frozenset((text, entity_type) for text, entity_type in item["muted"]),
         as_written=frozenset((text, name) for text, name in item.get("as_written", ())),
         notes=tuple(item["notes"]),
+        places=tuple(Place(*place) for place in item["places"]) if "places" in item else None,
     )
 
 
@@ -219,6 +225,9 @@ def _check_kinds(item: dict[str, Any], columns: Sequence[Sequence[Any]]) -> None
     muted += [text for pair in item.get("as_written", ()) for text in pair]
     texts = ([item["name"]], item["types"], phrases, ids, item["notes"], muted)
     whole = (numbers, lines, [item["priority"]])
+    for document, start, end, text, entity_type in item.get("places", ()):
+        texts = (*texts, [document, text, entity_type])
+        whole = (*whole, [start, end])
     if not all(type(values) is list for values in (*texts, *whole)):
         raise TypeError("a column is not a list")
     if any(set(map(type, values)) - {str} for values in texts):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from engine.dictionaries import Dictionary, active_phrases, active_types, is_pattern
+from engine.dictionaries import Dictionary, active_phrases, active_types
 from engine.labels import (
     Abbreviation,
     CaseDecision,
@@ -19,6 +19,7 @@ from engine.labels import (
     conflicts,
     coverage_by_dictionary,
     coverage_by_type,
+    is_indexed,
     measure_coverage,
 )
 from engine.settings import MatchOptions
@@ -49,7 +50,7 @@ def added_counts(
     """Return the counts over all shards."""
     is_adaptive = np.array(
         [
-            (dictionary.match or match).is_adaptive and not is_pattern(phrase.text)
+            (dictionary.match or match).is_adaptive and is_indexed(dictionary, phrase)
             for dictionary in dictionaries
             for phrase in active_phrases(dictionary)
         ],

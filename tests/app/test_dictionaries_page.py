@@ -352,6 +352,8 @@ def test_files_are_saved_as_never_an_entity(filled):
     page = checked(press(toggle.set_value(True).run(), "Save to the project"))
     assert held(filled)["words.txt"] == [("gout", NEVER)]
     assert not page.warning  # the list matches
+    show(filled, "Phrases")
+    show(filled, "Charts")
     page = checked(open_page("labels", filled.id).run())
     assert any("Never an entity: 1 of 1 phrases in 2 places" in c.value for c in page.caption)
 

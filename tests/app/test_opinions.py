@@ -40,6 +40,8 @@ def test_an_opinion_is_added_shown_as_a_lane_and_removed(project):
     assert "Anna" in [plain(str(option)) for option in page.pills[0].options]
     for tab in ("Overview", "Agreement", "Types", "Certainty", "Two runs"):
         show(project, compare_tab=tab)
+    page = checked(press(show(project, compare_opinions=True), "Use as labels"))
+    assert project.dictionaries()[-1].name == "Anna (opinion)"
     page = checked(press(show(project, compare_opinions=True), "Remove"))
     assert project.opinions() == []
 

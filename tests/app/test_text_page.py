@@ -352,3 +352,17 @@ def test_gold_in_a_zip_is_read_in_a_process_and_saved(project):
     page = checked(settled(press(page, "Save as gold")))
     assert plain(page.success[0].value) == "Saved gold for 1 document."
     assert [file.name for file in project.gold_files()] == ["texts.zip"]
+
+
+def test_the_language_is_shown_and_can_be_changed():
+    project = create_project("Notizen")
+    text = "Er nahm z.B. Aspirin und es half ihm, aber nur ca. drei Tage. " * 4
+    project.add_text([SourceFile("n.txt", text.encode())])
+    page = checked(open_page("text", project.id).run())
+    [box] = [box for box in page.selectbox if box.label == "Language"]
+    assert box.value == "de"
+    assert any("know English only" in caption.value for caption in page.caption)
+    page = checked(box.set_value("en").run())
+    assert project.language() == "en"
+    assert "read as English from now on" in page.success[0].value
+    assert not any("know English only" in caption.value for caption in page.caption)

@@ -29,6 +29,9 @@ def test_opinion_is_added_listed_and_removed(capsys, project):
     )
     out = run(capsys, project, "list")[1]
     assert "Anna" in out and "p.csv" in out
+    out = run(capsys, project, "label", "Anna", "--priority", "2")[1]
+    assert out.startswith('The opinion "Anna" labels the text of project ')
+    assert [(d.name, d.priority) for d in project.dictionaries()] == [("Anna (opinion)", 2)]
     assert run(capsys, project, "remove", "Anna")[0] == 0
     assert project.opinions() == []
 

@@ -2,7 +2,7 @@ import io
 import json
 
 from engine.dictionaries.editing import mute
-from engine.dictionaries.model import Dictionary, Phrase
+from engine.dictionaries.model import NEVER, Dictionary, Phrase
 from engine.dictionaries.reading import read_dictionary
 from engine.export.dictionary_writing import write_patterns, write_phrases
 from engine.files.sources import SourceFile
@@ -60,3 +60,11 @@ def test_phrases_for_excel_guard_formulas():
     out = io.BytesIO()
     write_phrases([DISEASES], out, WriteOptions(excel=True))
     assert out.getvalue().startswith(b"\xef\xbb\xbf") and b"'=cmd()" in out.getvalue()
+
+
+def test_patterns_and_never_lists_are_written_and_read_back():
+    rules = 'tokens:[{"LIKE_NUM": true}, {"LOWER": "mg"}]'
+    held = Dictionary("a", (Phrase("re:a+", "X"), Phrase(rules, "Dose"), Phrase("cold", NEVER)))
+    everything = [(phrase.text, phrase.entity_type, "") for phrase in held.phrases]
+    assert read("a.csv", write_phrases, held) == everything
+    assert read("a.jsonl", write_patterns, held) == [(rules, "Dose", "")]

@@ -2,8 +2,12 @@ import json
 
 import pytest
 
+from engine.dictionaries.editing import PhraseRow
 from engine.files.sources import SourceFile
+from engine.labels.distant import dictionary_entities
+from engine.projects.labels import labels_of
 from engine.projects.opinions import FOLDER
+from engine.projects.project import Project
 from engine.projects.workspace import create_project, import_project_zip, write_project_zip
 from engine.settings import ReadOptions
 from engine.text.model import InputError
@@ -139,3 +143,63 @@ def test_options_of_reading_count(project):
         add(project, data)
     project.add_opinion("GPT", [SourceFile("p.csv", data)], ReadOptions(skip_bad_lines=True))
     assert len(spans(project)) == 1
+
+
+# ---- as labels --------------------------------------------------------------------------------
+
+
+def labeled(project):
+    labels = labels_of(project)
+    entities = dictionary_entities(labels, project.corpus().documents)
+    return {(id, e.start, e.entity_type, e.source) for id, es in entities.items() for e in es}
+
+
+def test_opinion_labels_only_its_own_places(project):
+    project.add_text([SourceFile("more.jsonl", b'{"id": "c", "text": "He had gout, too."}')])
+    project.add_dictionaries([SourceFile("Sign.txt", b"cold\n")])
+    add(project)
+    assert project.label_with_opinion("GPT") == project.dictionary_version()
+    assert labeled(project) == {
+        ("a", 7, "Disease", "GPT (opinion)"),
+        ("a", 18, "Sign", "Sign.txt"),
+        ("b", 3, "Sign", "GPT (opinion)"),
+    }
+    again = Project(project.id, project.folder).dictionaries()[-1]
+    assert again == project.dictionaries()[-1] and again.places
+
+
+def test_opinion_has_a_priority_and_is_replaced(project):
+    project.add_dictionaries([SourceFile("Pain.txt", b"gout\n")])
+    add(project)
+    project.label_with_opinion("GPT", -1)
+    assert ("a", 7, "Pain", "Pain.txt") in labeled(project)
+    project.label_with_opinion("GPT", 1)
+    assert ("a", 7, "Disease", "GPT (opinion)") in labeled(project)
+    add(project, b"doc_id,start,end,label\nb,3,7,Sign\n")
+    project.label_with_opinion("GPT", 1)
+    assert ("a", 7, "Pain", "Pain.txt") in labeled(project)
+    assert len(project.dictionaries()) == 2
+
+
+def test_phrases_of_an_opinion_are_muted_and_retyped_like_others(project):
+    add(project)
+    project.label_with_opinion("GPT")
+    row = PhraseRow("GPT (opinion)", "gout", "Disease")
+    project.relabel_phrases([row], "Pain")
+    assert ("a", 7, "Pain", "GPT (opinion)") in labeled(project)
+    project.mute_phrases([row._replace(entity_type="Pain")])
+    assert labeled(project) == {("b", 3, "Sign", "GPT (opinion)")}
+
+
+def test_place_whose_words_changed_does_not_count(project):
+    add(project)
+    project.label_with_opinion("GPT")
+    [file] = project.text_files()
+    project.remove_text(file.id)
+    project.add_text([SourceFile("notes.jsonl", TEXT.replace(b"gout", b"pain"))])
+    assert labeled(project) == {("b", 3, "Sign", "GPT (opinion)")}
+
+
+def test_opinion_without_entities_here_is_refused(project):
+    with pytest.raises(InputError, match='no opinion called "Anna"'):
+        project.label_with_opinion("Anna")

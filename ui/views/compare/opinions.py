@@ -25,8 +25,8 @@ def show(project: Project) -> None:
     with st.expander(title, icon=":material/forum:", key="compare_opinions", on_change="rerun"):
         st.html(
             '<div class="gl-purpose">Predictions of a language model, of spaCy or of a colleague '
-            "for the same documents. They appear beside the methods here and in Review; nothing is "
-            "trained on them.</div>"
+            "for the same documents. They appear beside the methods here and in Review. Nothing is "
+            "trained on them, unless you use them as labels.</div>"
         )
         if held:
             show_held(project, held)
@@ -43,6 +43,17 @@ def show_held(project: Project, held: tuple[Opinion, ...]) -> None:
     elements.show_table(table, columns | {"files": "Files"}, "opinions_table")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Opinion", list(table["name"]), key="opinions_chosen", width=240)
+        if st.button(
+            "Use as labels",
+            key="opinions_label",
+            icon=":material/label:",
+            help="Its entities become labels, as one more dictionary with a priority of its own. "
+            "Check its precision on the page Distant labels.",
+        ):
+            with elements.explained():
+                version = project.label_with_opinion(str(name))
+                current.say(f"{name} labels the text now: dictionaries version {version}.")
+                st.rerun()
         if st.button("Remove", key="opinions_remove", icon=":material/delete:"):
             with elements.explained():
                 project.remove_opinion(str(name))

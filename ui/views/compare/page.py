@@ -44,7 +44,6 @@ def show(project: Project) -> None:
         return
     gold = read_gold(project)
     chosen, has_gold = show_choice(project, runs, gold)
-    compare_opinions.show(project)
     if not chosen:
         st.info("Choose at least one method.", icon=":material/info:")
         return
@@ -52,6 +51,7 @@ def show(project: Project) -> None:
     compare_story.show(project, comparison)
     show_remarks(project, comparison, gold)
     show_tabs(project, comparison, runs, gold)
+    compare_opinions.show(project)
     st.divider()
     elements.next_step("Review", "review")
     elements.command(command_line(project, chosen))

@@ -68,6 +68,8 @@ def default_pair(runs: Sequence[Job], keys: Sequence[str]) -> tuple[str, str]:
 
     Without an earlier run of that method, the other side is the first set there is.
     """
+    if not runs:  # only dictionaries and opinions
+        return keys[0], keys[1]
     new = f"{runs[0].id}/{findings.methods_of(runs[0])[0]}"
     method = new.partition("/")[2]
     earlier = [f"{job.id}/{method}" for job in runs[1:]]

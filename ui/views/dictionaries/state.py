@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from engine.dictionaries import Dictionary, fingerprint
+from engine.dictionaries import NEVER, Dictionary, fingerprint
 from engine.labels import (
     Changes,
     DistantLabels,
@@ -143,6 +143,7 @@ def _phrase_rows(key: tuple[str, str], _project: Project) -> pd.DataFrame:
 @st.cache_resource(max_entries=_KEPT, show_spinner="Counting")
 def _chart_tables(key: tuple[str, str], _project: Project) -> ChartTables:
     phrases = phrase_rows(_project)
+    phrases = phrases[phrases["entity_type"] != NEVER]
     by_type = coverage_by_type(distant.labels(_project))
     return ChartTables(by_type, rank_table(phrases), length_table(phrases))
 

@@ -17,7 +17,7 @@ from engine.files import SourceFile
 from engine.formats import FORMATS, WriteOptions, read_corpus
 from engine.jobs import Job, PredictRequest, ShardsRequest
 from engine.projects import Project
-from engine.settings import ReadOptions
+from engine.settings import ENGLISH, ReadOptions
 from engine.text import Corpus, Document, Entity, Sentence
 from ui.parts.highlight import Line, Mark
 from ui.state import findings, labels, uploads
@@ -35,9 +35,17 @@ def start(
     project: Project, run: str, method: str, files: Sequence[SourceFile], lines: bool
 ) -> None:
     """Start a prediction, and show it from now on."""
-    options = ReadOptions(lines_are_documents=lines)
+    options = _options(project, lines=lines)
     read_corpus(files, options)  # fails here if files are unreadable, before a job starts
     _start(project, PredictRequest(run, method, tuple(files), options))
+
+
+def _options(project: Project, *, lines: bool) -> ReadOptions:
+    """Return how to read new text: as that of the project's language."""
+    language = project.language()
+    return ReadOptions(
+        lines_are_documents=lines, language=None if language == ENGLISH else language
+    )
 
 
 def _start(project: Project, request: PredictRequest) -> None:
@@ -60,7 +68,7 @@ def start_uploaded(
     if files.is_read_at_once:
         start(project, run, method, files.load(), lines)
         return
-    options = ReadOptions(lines_are_documents=lines)
+    options = _options(project, lines=lines)
     uploads.forget(slot)
     uploads.read_apart(
         slot,

@@ -32,7 +32,8 @@ from engine.review import (
     measure_progress,
     pending,
 )
-from engine.text import InputError
+from engine.scoring import Marks
+from engine.text import EntitiesByDocument, InputError
 from ui.state import findings, labels, likely
 from ui.state.review_setup import Setup, remember
 
@@ -273,9 +274,11 @@ def _made_items(key: tuple[object, ...], _project: Project, _job: Job | None) ->
     texts = findings.documents(_project).values()
     marks = findings.marks_by_method(_project, _job)
     matched = {DICTIONARY: marks.pop(DICTIONARY)} if DICTIONARY in marks else {}
-    sets = {**marks, **findings.opinions_by_name(_project), **matched}
-    sent = likely.sent_entities(_project)
-    return make_items(texts, {**sets, LIKELY: sent} if sent else sets)
+    sets: dict[str, EntitiesByDocument | Marks] = dict(marks)
+    sets |= {**findings.opinions_by_name(_project), **matched}
+    if sent := likely.sent_entities(_project):
+        sets[LIKELY] = sent
+    return make_items(texts, sets)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Sorting the queue")
