@@ -45,6 +45,7 @@ from engine.jobs.requests import (
     Request,
     SuggestRequest,
     TrainRequest,
+    TwinRequest,
     command_of,
     kind_of,
     probe_of,
@@ -71,6 +72,7 @@ from engine.jobs.results import (
     scores_of,
     stages,
     stored_request,
+    twin_folder,
 )
 from engine.jobs.rows import Job, fact_of
 from engine.jobs.speeds import (
@@ -101,6 +103,7 @@ __all__ = [
     "SuggestRequest",
     "Superseded",
     "TrainRequest",
+    "TwinRequest",
     "active_job",
     "allow_names",
     "allow_names_of_run",
@@ -150,4 +153,5 @@ __all__ = [
     "start_reading",
     "stored_request",
     "training_job",
+    "twin_folder",
 ]

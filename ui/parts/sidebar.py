@@ -20,6 +20,7 @@ PAGE_BY_KIND = {
     "predict": "predict",
     "probe": "train",
     "suggest": "labels",
+    "twin": "predict",
 }
 
 

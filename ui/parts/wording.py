@@ -15,6 +15,7 @@ JOB_NAMES = {
     "predict": "Prediction",
     "probe": "Measuring the speed",
     "suggest": "Finding likely names",
+    "twin": "Making a fast twin",
 }
 JOB_STATES = {
     "queued": "waiting",

@@ -8,6 +8,7 @@ from engine.jobs import (
     ProbeRequest,
     Report,
     SuggestRequest,
+    TwinRequest,
     stored_request,
 )
 from engine.jobs.worker.curve import curve_job
@@ -15,6 +16,7 @@ from engine.jobs.worker.predict import predict_job
 from engine.jobs.worker.setup import ActiveJob
 from engine.jobs.worker.suggest import suggest_job
 from engine.jobs.worker.train import probe_job, train_job
+from engine.jobs.worker.twin import twin_job
 from engine.learning import OnProgress, epoch_line
 from engine.projects import Project
 from engine.system import print_aside
@@ -41,4 +43,6 @@ def do_work(
         return probe_job(active, request)
     if isinstance(request, SuggestRequest):
         return suggest_job(active, request)
+    if isinstance(request, TwinRequest):
+        return twin_job(active, request)
     return train_job(active, request)
