@@ -26,10 +26,13 @@ chosen by it.
                             [--set name=value ...] [--lexicon none|dictionary|paper]
                             [--priors estimated|true|paper|authors] [--score FILE ...]
                             [--match strict|adaptive|balanced|loose] [--curve-every N]
-                            [--confidence-file FILE] [--threads N] [--data DIR]
+                            [--confidence-file FILE] [--twin] [--threads N] [--data DIR]
 
 Runs that differ only after the confidence step (gamma, epochs) can share it: the first run writes
 --confidence-file and the others read it; they refuse a file of other data or settings.
+
+--twin also scores two fast twins of each run, which learned what it predicts: one on the train
+text, one on the train text and the texts that are scored. Neither sees labels.
 """
 
 import argparse
@@ -49,7 +52,7 @@ from bench.noise import spoil
 from bench.priors import AUTHORS, PAPER
 from engine.cli import make_settings
 from engine.dictionaries import Dictionary, read_dictionary
-from engine.experiment import Run, decode, predict, prepare, run, run_supervised, score
+from engine.experiment import Run, decode, make_twin, predict, prepare, run, run_supervised, score
 from engine.files import read_source, written_whole
 from engine.formats import read_columns
 from engine.labels import DistantLabels, dictionary_entities, label
@@ -462,6 +465,8 @@ def measure_seed(
         file.name: score_file(file, predict(trained, [file.document], cache=data.cache), data.types)
         for file in files
     }
+    if options.twin:
+        scores |= twin_scores(trained, data, files)
     result = {
         "seed": settings.seed,
         "train_seconds": round(seconds, 1),
@@ -485,6 +490,22 @@ def measure_seed(
             history(epochs) for epochs in trained.confidence.histories
         ]
     return result
+
+
+def twin_scores(trained: Run, data: TrainingData, files: Sequence[Gold]) -> dict[str, dict]:
+    """Return the scores of two fast twins: one saw the train text, one also the scored texts.
+
+    Neither sees labels. The second is what a user has who makes a twin for a corpus at hand.
+    """
+    train_text = [make_tokenized_document("train", data.sentences)]
+    texts = {"twin": train_text, "twin, all text": train_text + [file.document for file in files]}
+    scores = {}
+    for name, documents in texts.items():
+        twin = make_twin(trained, documents, on_progress=report)
+        for file in files:
+            predicted = predict(twin.run, [file.document])
+            scores[f"{file.name} ({name})"] = score_file(file, predicted, data.types)
+    return scores
 
 
 def history(epochs: Sequence) -> list[dict]:
@@ -670,6 +691,7 @@ def main() -> None:
     parser.add_argument("--score", type=Path, nargs="+", default=[], metavar="FILE")
     parser.add_argument("--confidence-file", type=Path, help="lambda, written once and shared")
     parser.add_argument("--curve-every", type=int, default=0, metavar="N", help="epochs")
+    parser.add_argument("--twin", action="store_true", help="score fast twins of the runs, too")
     parser.add_argument("--threads", type=int, default=1, help="(%(default)s)")
     add_data_option(parser)
     options = parser.parse_args()

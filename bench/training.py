@@ -548,7 +548,7 @@ def run_encoder(sentences: int, repeats: int, data_folder: Path) -> dict:
     for precision in ("float32", *fast_precisions()):
         systems[precision] = partial(encode, precision)
     for system in systems.values():
-        system(len(data.sentences) - WARM_UP)
+        system(max(0, len(data.sentences) - WARM_UP))
     seconds: dict[str, list[float]] = {name: [] for name in systems}
     for number in range(repeats):
         for name, system in systems.items():

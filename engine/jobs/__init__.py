@@ -46,6 +46,7 @@ from engine.jobs.requests import (
     ShardsRequest,
     SuggestRequest,
     TrainRequest,
+    TwinRequest,
     command_of,
     kind_of,
     probe_of,
@@ -74,6 +75,7 @@ from engine.jobs.results import (
     shards_of,
     stages,
     stored_request,
+    twin_folder,
 )
 from engine.jobs.rows import Job, fact_of
 from engine.jobs.speeds import (
@@ -105,6 +107,7 @@ __all__ = [
     "SuggestRequest",
     "Superseded",
     "TrainRequest",
+    "TwinRequest",
     "active_job",
     "allow_names",
     "allow_names_of_run",
@@ -156,4 +159,5 @@ __all__ = [
     "start_reading",
     "stored_request",
     "training_job",
+    "twin_folder",
 ]

@@ -70,6 +70,15 @@ class PredictRequest:
     method: str
     files: tuple[SourceFile, ...] = ()  # stored in the job's folder when it starts
     options: ReadOptions = ReadOptions()
+    is_fast: bool = False  # by the fast twin of the method
+
+
+@dataclass(frozen=True, slots=True)
+class TwinRequest:
+    """A trained method whose fast twin is made from the project's text."""
+
+    run: str  # id of the train job
+    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,13 @@ class SuggestRequest:
 
 
 Request = (
-    TrainRequest | ProbeRequest | CurveRequest | PredictRequest | ShardsRequest | SuggestRequest
+    TrainRequest
+    | ProbeRequest
+    | CurveRequest
+    | PredictRequest
+    | ShardsRequest
+    | SuggestRequest
+    | TwinRequest
 )
 KINDS: dict[str, type[Request]] = {
     "train": TrainRequest,
@@ -104,6 +119,7 @@ KINDS: dict[str, type[Request]] = {
     "predict": PredictRequest,
     "shards": ShardsRequest,
     "suggest": SuggestRequest,
+    "twin": TwinRequest,
 }
 # These use all cores for long, so a project runs one at a time. The others are short.
 QUEUED_KINDS = ("train", "curve")
@@ -116,7 +132,7 @@ def kind_of(request: Request) -> str:
 
 def check_request(request: Request) -> None:
     """Raise InputError for a request that no job can fulfil."""
-    if isinstance(request, PredictRequest):
+    if isinstance(request, PredictRequest | TwinRequest):
         return
     if isinstance(request, ShardsRequest):
         check_allowed((request.texts, request.out))
@@ -223,6 +239,7 @@ def request_record(request: Request) -> dict[str, Any]:
             "method": request.method,
             "files": [file.name for file in request.files],
             "options": asdict(request.options),
+            "is_fast": request.is_fast,
         }
     return asdict(request)
 
@@ -233,7 +250,8 @@ def request_from(
     """Return the request of a stored record; `files` are those of a predict job."""
     if kind == "predict":
         options = ReadOptions(**record["options"])
-        return PredictRequest(record["run"], record["method"], files, options)
+        is_fast = record.get("is_fast", False)
+        return PredictRequest(record["run"], record["method"], files, options, is_fast)
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
     }

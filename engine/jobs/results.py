@@ -79,6 +79,11 @@ def run_folder(job: Job, method: str) -> Path:
     return job.folder / run_name(method, int(job.request.get("seed", 0)))
 
 
+def twin_folder(job: Job, method: str) -> Path:
+    """Return the folder of the method's fast twin, inside its own; there may be none yet."""
+    return run_folder(job, method) / "twin"
+
+
 def epochs(project: Project, id: str) -> pd.DataFrame:
     """Return one row per finished epoch, by method and stage."""
     return _table(

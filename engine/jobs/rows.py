@@ -35,7 +35,7 @@ class Job:
     """A training, curve, prediction, probe or suggestion: what was asked for, and how far it is."""
 
     id: str
-    kind: str  # train, curve, predict, shards, probe, suggest
+    kind: str  # train, curve, predict, shards, probe, suggest, twin
     state: str  # queued, running, stopping; then cancelled, failed, interrupted or done
     stage: str  # waiting, reading, labels, priors, confidence, training, predict, …
     method: str  # the method that reported last

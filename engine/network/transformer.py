@@ -42,7 +42,7 @@ class TransformerTagger(torch.nn.Module):
         """Return the logits in the order of ``batch.tokens``: (n, classes)."""
         if not len(batch.tokens):
             return self.output.weight.new_zeros((0, self.output.out_features))
-        with mixed_precision(batch.input_ids.device):
+        with mixed_precision(batch.input_ids.device, is_training=self.training):
             hidden = self.encoder(
                 input_ids=batch.input_ids, attention_mask=batch.attention_mask
             ).last_hidden_state  # (windows, width, dim)

@@ -244,7 +244,14 @@ REQUESTS: dict[str, dict[str, Check]] = {  # the fields of each kind's request; 
     "probe": {**_TRAINING, "seed": _SEED},
     "curve": {**_TRAINING, "fractions": _list_of(_whole(1, 100)), "seeds": _list_of(_SEED)},
     "suggest": {"preset": _TRAINING["preset"], "settings": _settings},
-    "predict": {"run": _job_id, "method": _METHOD, "files": _names, "options": _options},
+    "predict": {
+        "run": _job_id,
+        "method": _METHOD,
+        "files": _names,
+        "options": _options,
+        "is_fast": _flag,
+    },
+    "twin": {"run": _job_id, "method": _METHOD},
     "shards": {
         "run": _job_id,
         "method": _METHOD,
@@ -258,7 +265,8 @@ REQUESTS: dict[str, dict[str, Check]] = {  # the fields of each kind's request; 
 _NEEDED = {
     "train": ("methods", "preset"),
     "curve": ("methods", "preset", "fractions", "seeds"),
-    "predict": tuple(REQUESTS["predict"]),
+    "predict": ("run", "method", "files", "options"),  # earlier versions knew no twins
+    "twin": ("run", "method"),
     "shards": ("run", "method", "texts", "out"),
 }
 

@@ -192,3 +192,50 @@ def test_an_imported_run_asks_before_it_uses_a_file_of_this_machine(trained):
     page = checked(page.button(key=f"predict_trust_{run.id}_conf_mpu").click().run())
     assert not page.warning
     assert checked(ask(page)) and jobs.list_jobs(trained, "predict")
+
+
+@pytest.fixture
+def with_context(trained):
+    """The run of `trained`, as if it read a layer of a transformer."""
+    run = jobs.list_jobs(trained, "train")[0]
+    for method in run.request["methods"]:
+        folder = jobs.run_folder(run, method)
+        card = read_card(folder)
+        write_card(folder, replace(card, settings=replace(card.settings, contextual_layer=3)))
+    return run
+
+
+def test_a_run_without_a_transformer_offers_no_twin(trained):
+    assert "predict_twin" not in [button.key for button in show(trained).button]
+
+
+def test_one_click_makes_a_fast_twin(trained, with_context):
+    page = checked(show(trained).button(key="predict_twin").click().run())
+    job = jobs.list_jobs(trained, "twin")[0]
+    assert job.request == {"run": with_context.id, "method": "conf_mpu"}
+    assert page.get("progress")[0].proto.text == "Making a fast twin"
+    checked(page.button(key="predict_twin_cancel").click().run())
+    assert not jobs.get_job(trained, job.id).is_active
+
+
+def test_why_a_twin_was_not_made_is_shown(trained, with_context):
+    show(trained).button(key="predict_twin").click().run()
+    end_job(trained, jobs.list_jobs(trained, "twin")[0], "failed", "the text holds no words")
+    page = show(trained)
+    assert [warning.value for warning in page.warning] == ["the text holds no words"]
+    assert page.button(key="predict_twin")
+
+
+def test_a_twin_predicts_when_asked(trained, with_context):
+    folder = jobs.twin_folder(with_context, "conf_mpu")
+    card = read_card(folder.parent)
+    write_card(folder, replace(card, made_from={"twin_of": "x", "agreement": 0.934}))
+    page = show(trained)
+    toggle = page.toggle(key=prediction.twin_key(with_context.id, "conf_mpu"))
+    assert "93" in toggle.help and not toggle.value
+    ask(page)
+    assert jobs.list_jobs(trained, "predict")[0].request["is_fast"] is False
+    page = show(trained)
+    page.toggle(key=prediction.twin_key(with_context.id, "conf_mpu")).set_value(True).run()
+    ask(page)
+    assert jobs.list_jobs(trained, "predict")[0].request["is_fast"] is True

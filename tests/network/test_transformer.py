@@ -78,9 +78,15 @@ def test_mixed_precision_changes_logits_little_and_keeps_float32(encoder, inputs
     tagger.zero_grad()
 
 
-def test_a_cpu_computes_in_full_precision(encoder, inputs):
-    assert isinstance(device.mixed_precision(torch.device("cpu")), nullcontext)
+@pytest.mark.parametrize("has_amx", [False, True])
+def test_a_cpu_predicts_in_full_precision_and_trains_faster_with_amx(
+    encoder, inputs, monkeypatch, has_amx
+):
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: has_amx)
+    cpu = torch.device("cpu")
+    assert isinstance(device.mixed_precision(cpu), nullcontext)
     assert tagger_of(encoder)(inputs.batch([0])).dtype == torch.float32
+    assert isinstance(device.mixed_precision(cpu, is_training=True), nullcontext) != has_amx
 
 
 def test_dropout_acts_in_training_only(encoder, inputs):

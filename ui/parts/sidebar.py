@@ -21,6 +21,7 @@ PAGE_BY_KIND = {
     "shards": "predict",
     "probe": "train",
     "suggest": "labels",
+    "twin": "predict",
 }
 
 

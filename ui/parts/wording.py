@@ -16,6 +16,7 @@ JOB_NAMES = {
     "shards": "Prediction of a large corpus",
     "probe": "Measuring the speed",
     "suggest": "Finding likely names",
+    "twin": "Making a fast twin",
 }
 JOB_STATES = {
     "queued": "waiting",

@@ -9,6 +9,7 @@ from engine.jobs import (
     Report,
     ShardsRequest,
     SuggestRequest,
+    TwinRequest,
     stored_request,
 )
 from engine.jobs.worker.curve import curve_job
@@ -17,6 +18,7 @@ from engine.jobs.worker.setup import ActiveJob
 from engine.jobs.worker.shards import shards_job
 from engine.jobs.worker.suggest import suggest_job
 from engine.jobs.worker.train import probe_job, train_job
+from engine.jobs.worker.twin import twin_job
 from engine.learning import OnProgress, epoch_line
 from engine.projects import Project
 from engine.system import print_aside
@@ -45,4 +47,6 @@ def do_work(
         return probe_job(active, request)
     if isinstance(request, SuggestRequest):
         return suggest_job(active, request)
+    if isinstance(request, TwinRequest):
+        return twin_job(active, request)
     return train_job(active, request)

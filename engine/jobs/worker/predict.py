@@ -1,7 +1,7 @@
 """Predict jobs: find entities in new texts with a trained run."""
 
 from engine.experiment import predict
-from engine.jobs import PredictRequest, find_job, run_folder
+from engine.jobs import PredictRequest, find_job, run_folder, twin_folder
 from engine.jobs.worker.setup import ActiveJob
 from engine.network import Stopped
 from engine.projects import read_once
@@ -17,7 +17,8 @@ def predict_job(active: ActiveJob, request: PredictRequest) -> bool:
     [corpus] = read_once(report.job.folder, [request.files], request.options)
     if not any(document.sentences for document in corpus.documents):
         raise InputError("these files hold no words to look at")
-    trained = load_run(run_folder(find_job(active.project, request.run), request.method))
+    folder_of = twin_folder if request.is_fast else run_folder
+    trained = load_run(folder_of(find_job(active.project, request.run), request.method))
     cut = CutTokens(trained)
     cut.add(corpus.documents)
     report.fact("notes", [*corpus.notes, *cut.notes])

@@ -77,6 +77,8 @@ def show_question(project: Project, runs: list[Job]) -> tuple[Job, str]:
         lambda: jobs.allow_names_of_run(run, method),
         f"predict_trust_{run.id}_{method}",
     )
+    if is_allowed and state.can_have_twin(run, method):
+        show_twin(project, run, method)
     is_asked = button.button(
         "Find entities", type="primary", key="predict_start", disabled=not is_allowed
     )
@@ -168,6 +170,39 @@ def show_method(runs: list[Job]) -> tuple[Job, str]:
     return run, str(method)
 
 
+def show_twin(project: Project, run: Job, method: str) -> None:
+    """Draw the choice of the fast twin; before there is one, a button or its progress."""
+    if state.has_twin(run, method):
+        agreement = state.twin_agreement(run, method)
+        known = ""
+        if agreement is not None:
+            share = elements.percent(agreement)
+            known = f" On sentences held out, {share} of what the two find is the same (F1)."
+        st.toggle(
+            "Use the fast twin",
+            key=state.twin_key(run.id, method),
+            help="A copy without the transformer, several times as fast. It learned from your text "
+            f"what {wording.method_name(method)} finds.{known}",
+        )
+        return
+    job = state.twin_job(project, run, method)
+    if job is not None and job.is_active:
+        show_progress(project, job.id, "Making a fast twin", "predict_twin_cancel")
+        return
+    if job is not None and job.message and job.state in ("failed", "interrupted"):
+        st.warning(elements.plain(job.message))
+    with elements.explained():
+        if st.button(
+            "Make a fast twin",
+            key="predict_twin",
+            icon=":material/bolt:",
+            help="For large texts: a copy without the transformer, several times as fast. It "
+            "learns from the project's text what this method finds, in a few minutes.",
+        ):
+            state.make_twin(project, run, method)
+            st.rerun()
+
+
 # ---- the result -----------------------------------------------------------------------------
 
 
@@ -224,14 +259,16 @@ def show_answer(project: Project, job: Job, least_score: float) -> None:
                 st.rerun()
 
 
-def show_progress(project: Project, job_id: str) -> None:
-    """Draw the progress of the prediction, every second until it has ended."""
+def show_progress(
+    project: Project, job_id: str, doing: str = "", key: str = "predict_cancel"
+) -> None:
+    """Draw the progress of a job, every second until it has ended; `doing` says what it does."""
 
     def draw() -> None:
         job = jobs.get_job(project, job_id)
-        doing = {"reading": "Reading the text", "predict": "Finding entities"}
-        st.progress(job.share, text=doing.get(job.stage, "Starting"))
-        if st.button("Cancel", key="predict_cancel"):
+        stages = {"reading": "Reading the text", "predict": "Finding entities"}
+        st.progress(job.share, text=doing or stages.get(job.stage, "Starting"))
+        if st.button("Cancel", key=key):
             jobs.cancel(project, job.id)
 
     live.redraw("1s", draw, lambda: not jobs.get_job(project, job_id).is_active)

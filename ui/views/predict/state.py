@@ -6,7 +6,7 @@ A prediction is a job; its texts and entities are on disk, so a reloaded page sh
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 
 import pandas as pd
@@ -15,7 +15,7 @@ import streamlit as st
 from engine import jobs
 from engine.files import SourceFile
 from engine.formats import FORMATS, WriteOptions, read_corpus
-from engine.jobs import Job, PredictRequest, ShardsRequest
+from engine.jobs import Job, PredictRequest, ShardsRequest, TwinRequest
 from engine.projects import Project
 from engine.settings import ENGLISH, ReadOptions
 from engine.text import Corpus, Document, Entity, Sentence
@@ -49,7 +49,8 @@ def _options(project: Project, *, lines: bool) -> ReadOptions:
 
 
 def _start(project: Project, request: PredictRequest) -> None:
-    job = jobs.start(project, request)
+    is_fast = bool(st.session_state.get(twin_key(request.run, request.method)))
+    job = jobs.start(project, replace(request, is_fast=is_fast))
     project.set_choice(_CHOICE, job.id)
 
 
@@ -93,6 +94,45 @@ def start_checked(project: Project, files: uploads.Uploads, slot: str) -> bool:
 def start_shards(project: Project, request: ShardsRequest) -> None:
     """Start a prediction of a large corpus."""
     jobs.start(project, request)
+
+
+# ---- fast twins -----------------------------------------------------------------------------
+
+
+def twin_key(run: str, method: str) -> str:
+    """Return the key of the toggle that lets the fast twin of a method predict."""
+    return f"predict_fast_{run}_{method}"
+
+
+def can_have_twin(run: Job, method: str) -> bool:
+    """Return whether the method is slow enough for a twin: it reads with a transformer."""
+    card = jobs.run_card(jobs.run_folder(run, method))
+    if card is None or method in ("bnpu", "autoner"):
+        return False
+    return card.settings.encoder == "transformer" or card.settings.contextual_layer > 0
+
+
+def twin_agreement(run: Job, method: str) -> float | None:
+    """Return how far the twin agrees with its method, 0 to 1; None if that is not known."""
+    card = jobs.run_card(jobs.twin_folder(run, method))
+    value = card.made_from.get("agreement") if card else None
+    return float(value) if isinstance(value, int | float) else None
+
+
+def has_twin(run: Job, method: str) -> bool:
+    """Return whether the method has a fast twin."""
+    return jobs.run_card(jobs.twin_folder(run, method)) is not None
+
+
+def twin_job(project: Project, run: Job, method: str) -> Job | None:
+    """Return the newest job that makes or made this twin."""
+    wanted = {"run": run.id, "method": method}
+    return next((job for job in jobs.list_jobs(project, "twin") if job.request == wanted), None)
+
+
+def make_twin(project: Project, run: Job, method: str) -> None:
+    """Start the job that makes the twin."""
+    jobs.start(project, TwinRequest(run.id, method))
 
 
 # ---- earlier predictions --------------------------------------------------------------------
