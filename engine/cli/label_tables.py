@@ -152,5 +152,5 @@ def say_missing(labels: DistantLabels, sentences: Sequence[Sentence]) -> None:
     if table.empty:
         return
     heading("Frequent and unmatched: maybe missing from your dictionary")
-    columns = {"phrase": "phrase", "count": "times", "documents": "documents"}
-    say(console.table(table.head(MOST_ROWS), columns))
+    columns = {"phrase": "phrase", "entity_type": "like", "count": "times"}
+    say(console.table(table.head(MOST_ROWS), {**columns, "documents": "documents"}))

@@ -16,6 +16,7 @@ coverage       how much of the text is labeled
 changes        what differs between two sets of labels
 phrase_tables  how often each phrase matches
 candidates     frequent names that nothing matches
+name_likeness  how much unlabeled words look like matches, and of which type
 likely         unlabeled tokens that a linear model finds likely, and their names
 health         phrases that likely match wrongly, and what to do about them
 """

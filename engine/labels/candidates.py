@@ -1,4 +1,8 @@
-"""Suggest phrases for the dictionaries: frequent names in the text that nothing matches."""
+"""Suggest phrases for the dictionaries: frequent names in the text that nothing matches.
+
+Those that look like matches come first: in their contexts, their capitals, their letters and how
+rare they are in general English (`name_likeness`).
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,12 +15,14 @@ import pandas as pd
 
 from engine.dictionaries import is_common_word, is_stop_word
 from engine.labels.distant import DistantLabels
+from engine.labels.name_likeness import Likeness, learn_likeness
 from engine.text import Sentence
 
 # Enough text to see what is frequent; more costs only time and memory.
 _MOST_TOKENS = 1_000_000
 _LONGEST = 4  # tokens
-_COLUMNS = ["phrase", "count", "documents", "capitalized", "example"]
+_MOSTLY = 0.5  # of its places; a candidate that touches a hyphen as often is part of a longer name
+_COLUMNS = ["phrase", "entity_type", "count", "documents", "capitalized", "example"]
 
 _Rows = npt.NDArray[np.intp]
 _Flags = npt.NDArray[np.bool_]
@@ -27,23 +33,38 @@ def missing_candidates(
 ) -> pd.DataFrame:
     """Return frequent n-grams of unlabeled tokens that look like names: "maybe missing".
 
-    Each has a word that is not everyday English; capitals inside a sentence move it up. Columns:
-    phrase, count, documents, capitalized (share), example.
+    Each has a word that is not everyday English. Those that look most like matches come first, each
+    with the type that it looks like. With too few matches to learn from, the type is empty, and
+    bunched names and capitals come first. Columns: phrase, entity_type, count, documents,
+    capitalized (share), example.
     """
     text = _text(labels, sentences)
+    likeness = learn_likeness(
+        text.label,
+        len(labels.types),
+        sentence=text.sentence,
+        word=text.word,
+        words=text.words,
+        is_free=text.is_word,
+        is_capital=text.is_capital,
+        is_upper=text.is_upper,
+    )
     candidates = {
         candidate.words: candidate
         for group in _frequent_groups(text, least)
-        for candidate in _candidates(text, *group)
+        for candidate in _candidates(text, likeness, *group)
     }
     # In alphabetical order, so that ties are always in the same order.
     counts = {words: candidates[words].times for words in sorted(candidates)}
-    table = pd.DataFrame(
-        [_row(text, candidates[words]) for words in _without_parts(counts)], columns=_COLUMNS
-    )
+    whole = [candidates[words] for words in _without_parts(counts)]
+    types = ("", *labels.types)
+    table = pd.DataFrame([_row(text, candidate, types) for candidate in whole], columns=_COLUMNS)
     # Technical names cluster in a few documents and have capitals; filler is spread over all.
     bunched = table["count"] / table["documents"] - 0.9 + table["capitalized"]
-    order = (-table["count"] * bunched).argsort(kind="stable")
+    weight = table["count"] * bunched
+    if likeness is not None:
+        weight = pd.Series([candidate.likeness for candidate in whole], dtype=float)
+    order = (-weight).argsort(kind="stable")
     return table.iloc[order].head(most).reset_index(drop=True)
 
 
@@ -59,6 +80,9 @@ class _Text(NamedTuple):
     is_word: _Flags  # (tokens,), unlabeled and not punctuation
     is_joint: _Flags  # (tokens,), the same, or an unlabeled hyphen
     is_capital: _Flags  # (tokens,)
+    is_upper: _Flags  # (tokens,), capitals only
+    is_hyphen: _Flags  # (tokens,)
+    label: npt.NDArray[np.int16]  # (tokens,)
 
 
 class _Candidate(NamedTuple):
@@ -68,6 +92,8 @@ class _Candidate(NamedTuple):
     capitals: int  # how often it has a capital inside a sentence
     first: int  # token of the first occurrence
     shown: int  # token of the occurrence that is shown
+    likeness: float  # to matches; the higher, the likelier a name
+    type_number: int  # the type that it looks like; 0 if that is not known
 
 
 # ---- counting -------------------------------------------------------------------------------
@@ -89,6 +115,7 @@ def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
     is_word = np.array([surface[0].isalnum() for surface in surfaces], dtype=bool)
     is_hyphen = np.array([surface == "-" for surface in surfaces], dtype=bool)
     is_capital = np.array([surface[0].isupper() for surface in surfaces], dtype=bool)
+    is_upper = np.array([len(s) > 1 and s.isupper() for s in surfaces], dtype=bool)
     return _Text(
         chosen,
         np.repeat(np.arange(len(chosen)), sizes),
@@ -99,6 +126,9 @@ def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
         is_word[numbers] & is_unlabeled,
         (is_word | is_hyphen)[numbers] & is_unlabeled,
         is_capital[numbers],
+        is_upper[numbers],
+        is_hyphen[numbers],
+        labels.labels[at],
     )
 
 
@@ -132,7 +162,9 @@ def _frequent_groups(text: _Text, least: int) -> Iterator[tuple[int, _Rows, _Row
         yield length, starts[is_whole], codes[is_whole]
 
 
-def _candidates(text: _Text, length: int, starts: _Rows, codes: _Rows) -> Iterator[_Candidate]:
+def _candidates(
+    text: _Text, likeness: Likeness | None, length: int, starts: _Rows, codes: _Rows
+) -> Iterator[_Candidate]:
     """Yield the groups that look like names."""
     if not len(starts):
         return
@@ -152,20 +184,55 @@ def _candidates(text: _Text, length: int, starts: _Rows, codes: _Rows) -> Iterat
         np.bincount(group, weights=is_inside & has_capital).astype(np.intp),
         np.where(last_inside >= 0, last_inside, starts[edges]),
     )
-    for first, count, documents, capitals, shown in zip(
-        *(column.tolist() for column in columns), strict=True
+    scores = None if likeness is None else _scores(text, likeness, length, starts, group)
+    for i, (first, count, documents, capitals, shown) in enumerate(
+        zip(*(column.tolist() for column in columns), strict=True)
     ):
         words = tuple(text.words[i] for i in text.word[first : first + length])
         if looks_like_a_name(words):
-            yield _Candidate(words, count, documents, capitals, first, shown)
+            score, number = (0.0, 0) if scores is None else scores[i]
+            yield _Candidate(words, count, documents, capitals, first, shown, score, number)
+
+
+def _scores(
+    text: _Text, likeness: Likeness, length: int, starts: _Rows, group: _Rows
+) -> list[tuple[float, int]]:
+    """Return how much each group looks like a match, and the type that it looks most like.
+
+    Contexts and capitals are means over its places, with two more that say nothing; its words are
+    as likely as the least likely of them.
+    """
+    last = starts + length - 1
+    inside = starts[:, None] + np.arange(length)
+    contexts = likeness.before[starts] + likeness.after[last]
+    shapes = likeness.shape[inside].mean(axis=1)
+    times = np.bincount(group)[:, None]
+    total = _sums(contexts, group) / (times + 2) + _sums(shapes, group) / times
+    first = starts[np.flatnonzero(np.diff(group, prepend=-1))]
+    is_word = ~text.is_hyphen[first[:, None] + np.arange(length)]
+    letters = likeness.word[text.word[first[:, None] + np.arange(length)]]
+    total += np.where(is_word[..., None], letters, np.inf).min(axis=1)
+    is_begin, is_end = text.place[starts] == 0, np.append(text.place[1:] == 0, True)[last]
+    touches = ~is_begin & text.is_hyphen[starts - 1]
+    touches |= ~is_end & text.is_hyphen[(last + 1) % len(text.is_hyphen)]
+    is_part = np.bincount(group, weights=touches) >= _MOSTLY * times[:, 0]
+    numbers = total[:, 1:].argmax(axis=1) + 1
+    ranked = total[:, 0] - 1_000 * is_part
+    return list(zip(ranked.tolist(), numbers.tolist(), strict=True))
+
+
+def _sums(values: npt.NDArray[np.float64], group: _Rows) -> npt.NDArray[np.float64]:
+    """Return the sum of the rows of each group."""
+    return np.stack([np.bincount(group, weights=column) for column in values.T], axis=1)
 
 
 # ---- choosing -------------------------------------------------------------------------------
 
 
-def _row(text: _Text, candidate: _Candidate) -> dict[str, object]:
+def _row(text: _Text, candidate: _Candidate, types: Sequence[str]) -> dict[str, object]:
     return {
         "phrase": _surface(text, candidate.shown, len(candidate.words)),
+        "entity_type": types[candidate.type_number],
         "count": candidate.times,
         "documents": candidate.documents,
         "capitalized": candidate.capitals / candidate.times,

@@ -11,7 +11,8 @@ from engine.labels.candidates import missing_candidates
 from engine.labels.distant import label
 from engine.text.tokenization import make_tokenized_document
 
-COLUMNS = ["phrase", "count", "documents", "capitalized", "example"]
+COUNTED = ["phrase", "count", "documents", "capitalized", "example"]
+COLUMNS = ["phrase", "entity_type", *COUNTED[1:]]
 
 
 def phrases(entity_type, *texts):
@@ -103,6 +104,48 @@ def test_missing_candidates_of_nothing_keeps_its_columns(documents):
     assert list(table.columns) == COLUMNS
 
 
+# ---- what looks like a match comes first ----------------------------------------------------
+
+KNOWN = {
+    "Chemical": ["atenolol", "metoprolol", "nadolol", "timolol", "sotalol", "pindolol"],
+    "Disease": ["gastritis", "hepatitis", "colitis", "arthritis", "dermatitis", "cystitis"],
+}
+
+
+def trained(chemical="bisoprolol", disease="nephritis"):
+    """Sixty matches in two kinds of contexts, an unknown name in each, and a frequent word."""
+    lines = []
+    for drug, illness in zip(*KNOWN.values(), strict=True):
+        lines += [f"He was on {drug} and so on .", f"It was from {illness} that he had it ."] * 5
+    lines += [f"He was on {chemical} and so on .", f"It was from {disease} that he had it ."] * 3
+    lines += ["The results were significantly better , respectively , with administration ."] * 40
+    dictionaries = [Dictionary(name, phrases(name, *texts)) for name, texts in KNOWN.items()]
+    return missing([document("d", *lines)], dictionaries)
+
+
+def test_names_like_the_matches_come_before_frequent_words_with_their_type():
+    first = trained().head(2)
+    found = dict(zip(first["phrase"], first["entity_type"], strict=True))
+    assert found == {"bisoprolol": "Chemical", "nephritis": "Disease"}
+
+
+def test_the_context_counts_for_names_with_other_letters():
+    table = trained("qwzx", "vrkh").head(2)
+    found = dict(zip(table["phrase"], table["entity_type"], strict=True))
+    assert found == {"qwzx": "Chemical", "vrkh": "Disease"}
+
+
+def test_a_part_of_a_hyphenated_name_comes_last():
+    table = trained("xyz - bisoprolol - xyz1")
+    assert table["phrase"].iloc[-1] != "nephritis"
+    parts = table[table["phrase"] == "bisoprolol"]
+    assert parts.empty or parts.index[0] > table.index[table["phrase"] == "nephritis"][0]
+
+
+def test_too_few_matches_name_no_type():
+    assert set(missing(NEPHRITIS)["entity_type"]) == {""}
+
+
 # ---- the same as counting one group after the other -----------------------------------------
 
 WORDS = ["IgA", "iga", "Nephritis", "nephritis", "the", "of", "-", ",", "12", "change", "aspirin"]
@@ -118,7 +161,7 @@ def test_missing_candidates_equal_a_slow_count(texts, least):
 
 
 def as_dict(table):
-    return {row[0]: tuple(row[1:]) for row in table[COLUMNS].itertuples(index=False, name=None)}
+    return {row[0]: tuple(row[1:]) for row in table[COUNTED].itertuples(index=False, name=None)}
 
 
 def slow_count(labels, sentences, least):

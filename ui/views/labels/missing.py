@@ -121,11 +121,15 @@ def show_frequent(project: Project) -> None:
     ) as section:
         if not section.open:
             return
-        st.caption("Frequent in the text, not everyday words, and not matched.")
+        st.caption(
+            "Frequent in the text, not everyday words, and not matched. Those that look most like "
+            "your phrases come first."
+        )
         missing = state.missing(project)
         if missing.empty:
             st.info("No frequent name is without a match.")
             return
-        columns = {"phrase": "Phrase", "count": "Times", "documents": "Documents"}
+        columns = {"phrase": "Phrase", "entity_type": "Looks like", "count": "Times"}
+        columns["documents"] = "Documents"
         example = st.column_config.TextColumn("Example", width="large")
         elements.show_table(missing, {**columns, "example": example}, "table_missing")
