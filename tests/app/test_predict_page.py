@@ -218,7 +218,8 @@ def test_a_large_corpus_is_handed_to_the_cluster_that_is_named(trained, tmp_path
             "UPDATE jobs SET stage = 'predict', share = 0.3, seconds_left = 120,"
             " message = '12 of 40 shards' WHERE kind = 'shards'"
         )
-    shown = [progress.proto.text for progress in show_large(trained).get("progress")]
+    bars = show_large(trained).get("progress")
+    shown = [bar.proto.text.replace("\\", "") for bar in bars]
     assert "12 of 40 shards, about 2 min to go" in shown
 
 
