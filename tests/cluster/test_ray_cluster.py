@@ -55,6 +55,21 @@ sys.meta_path.insert(0, Finder())
 MATCH = MATCH_PRESETS["strict"]
 
 
+def in_the_end(start):
+    """Ray gives a node 30 seconds to start, which is too short on a busy machine."""
+    for _ in range(9):
+        try:
+            return start()
+        except Exception as error:
+            if "timed out during startup" not in str(error):
+                raise
+    return start()
+
+
+def add_node(cluster, **options):
+    return in_the_end(lambda: cluster.add_node(num_cpus=1, object_store_memory=STORE, **options))
+
+
 @pytest.fixture(scope="module")
 def cluster():
     """Two nodes with one core each; more are added by the tests that end them."""
@@ -63,8 +78,10 @@ def cluster():
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(ROOT)  # what an installed package does on a real node
     node = {"num_cpus": 1, "object_store_memory": STORE}
-    cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
-    cluster.add_node(**node)
+    cluster = in_the_end(
+        lambda: Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    )
+    add_node(cluster)
     yield cluster
     cluster.shutdown()
     if before is None:
@@ -136,7 +153,7 @@ def test_a_killed_worker_and_a_killed_node_lose_nothing(cluster, texts, strict_l
     traces = tmp_path / "traces"
     traces.mkdir()
     task = DeadlyTask(TracedTask(task, traces), [shards[20].name], tmp_path / "died")
-    third = cluster.add_node(num_cpus=1, object_store_memory=STORE)
+    third = add_node(cluster)
     seen = []
     with RayExecutor(cluster.address, seconds=LIMIT) as executor:
         for shard, _ in executor.run(task, shards):
@@ -205,9 +222,7 @@ def test_a_node_that_lacks_glossa_is_left_out(cluster, texts, tmp_path):
     poor = tmp_path / "poor"
     poor.mkdir()
     (poor / "sitecustomize.py").write_text(WITHOUT_GLOSSA)
-    node = cluster.add_node(
-        num_cpus=1, object_store_memory=STORE, env_vars={"PYTHONPATH": str(poor)}
-    )
+    node = add_node(cluster, env_vars={"PYTHONPATH": str(poor)})
     stages = []
     try:
         with RayExecutor(cluster.address, seconds=LIMIT) as executor:
