@@ -9,7 +9,7 @@ Needs torch.
     prediction  texts predicted as they are read
 """
 
-from engine.runs.comparison import compare, features_folder
+from engine.runs.comparison import Task, compare, features_folder, ready_tasks, train_one
 from engine.runs.curve import Cell, CurvePlan, Point, coverage_curve
 from engine.runs.prediction import CutTokens, predict_stream
 from engine.runs.saved import data_fingerprint, load_run, save_run, write_scores
@@ -20,6 +20,7 @@ __all__ = [
     "CurvePlan",
     "CutTokens",
     "Point",
+    "Task",
     "compare",
     "coverage_curve",
     "data_fingerprint",
@@ -27,6 +28,8 @@ __all__ = [
     "load_run",
     "measure_speeds",
     "predict_stream",
+    "ready_tasks",
     "save_run",
+    "train_one",
     "write_scores",
 ]

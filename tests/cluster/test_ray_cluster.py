@@ -7,11 +7,15 @@ import socket
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from engine.files.sources import read_source
+from engine.formats.reading import read_corpus
 from engine.settings import MATCH_PRESETS
+from engine.shards.cells import train_on_cluster
 from engine.shards.executors import LocalExecutor
 from engine.shards.jobs import label_shards, predict_shards
 from engine.shards.ray_workers import RayExecutor, check_address
@@ -20,6 +24,7 @@ from engine.shards.tasks import LabelTask
 from engine.shards.work import run_stage
 from engine.text.model import InputError
 from tests.support.sharding import (
+    SETTINGS,
     DeadlyTask,
     FullNodeTask,
     GatedTask,
@@ -249,6 +254,33 @@ def test_a_node_that_does_not_see_the_folder_is_named(cluster, texts, tmp_path):
         pytest.raises(InputError, match=r"it does not see .*Use a folder that all nodes share"),
     ):
         run_stage(task, shards, executor)
+
+
+def test_cells_of_a_curve_trained_on_the_cluster_are_those_of_one_machine(
+    cluster, texts, tmp_path, one_thread
+):
+    from engine.runs.comparison import ready_tasks
+    from engine.runs.curve import CurvePlan, coverage_curve
+
+    files = [read_source(path) for path in sorted(texts.iterdir())[:30]]
+    documents, dictionaries = read_corpus(files).documents, make_dictionaries()
+    settings = replace(SETTINGS, epochs=2, is_label_checked=False)
+    plan = CurvePlan([50, 100], ["mpn"], [0, 1], settings, "balanced")
+    here = coverage_curve(documents, dictionaries, plan, tmp_path / "here")
+    trained, epochs = [], []
+    with RayExecutor(cluster.address, seconds=LIMIT):
+        there = coverage_curve(
+            documents,
+            dictionaries,
+            plan,
+            tmp_path / "there",
+            on_progress=epochs.append,
+            train_elsewhere=lambda tasks: train_on_cluster(ready_tasks(tasks), trained.append),
+        )
+    assert (len(trained), epochs) == (4, [])  # all cells there, no epoch here
+    assert [replace(point, seconds=0) for point in there] == [
+        replace(point, seconds=0) for point in here
+    ]
 
 
 def test_an_address_that_does_not_answer_is_named_within_the_time_limit():
