@@ -82,12 +82,13 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "shards", "TEXT may be folders or URLs whose files are shards; --out is then a folder, too."
     )
-    group.add_argument(
-        "--engine",
-        choices=("local", "ray"),
-        help="processes of this machine, or a Ray cluster (default for folders: local)",
-    )
-    group.add_argument(
+    add_cluster(group, "processes of this machine, or a Ray cluster (default for folders: local)")
+
+
+def add_cluster(parser: "argparse._ActionsContainer", help: str) -> None:
+    """Add whether a Ray cluster does the work, and which."""
+    parser.add_argument("--engine", choices=("local", "ray"), help=help)
+    parser.add_argument(
         "--address",
         metavar="HOST:PORT",
         help="head node of the Ray cluster (default: the one on this machine, or a new one)",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from engine.cli.app import app_command
 from engine.cli.arguments import (
     READABLE,
+    add_cluster,
     add_command,
     add_engine,
     add_labeling,
@@ -293,6 +294,7 @@ def _add_curve(parsers: "Subparsers") -> None:
         "--fractions", default="20,40,60,80,100", metavar="LIST", help="default: %(default)s"
     )
     parser.add_argument("--seeds", default="0", metavar="LIST", help="default: %(default)s")
+    add_cluster(parser, "train the cells on this machine, or on a Ray cluster that shares --out")
     add_reading(parser)
     parser.add_argument("--out", metavar="FILE", help="CSV file for the points")
     parser.set_defaults(run=_curve)

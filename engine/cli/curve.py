@@ -3,6 +3,7 @@
 import argparse
 import csv
 import io
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -17,12 +18,16 @@ from engine.dictionaries import active_types
 from engine.files import written_whole
 from engine.learning import tokens_of
 from engine.planning import title_of
-from engine.runs import CurvePlan, Point, coverage_curve, features_folder
+from engine.runs import CurvePlan, Point, Task, coverage_curve, features_folder, ready_tasks
+from engine.shards import RayExecutor, train_on_cluster
+from engine.text import InputError
 
 
 def curve_on_files(options: argparse.Namespace) -> None:
     """Train every cell of the curve; write the points of each share as soon as it is done."""
     check_files_only(options, "a CSV file for the points")
+    if options.address and options.engine != "ray":
+        raise InputError("--address names a Ray cluster; add --engine ray")
     plan = CurvePlan(
         fractions=parse_numbers("--fractions", options.fractions, 1, 100),
         methods=parse_methods(options.methods),
@@ -42,7 +47,7 @@ def curve_on_files(options: argparse.Namespace) -> None:
     times = len(plan.fractions) * len(plan.seeds)
     types = len(active_types(dictionaries))
     epochs = epochs_of_all(plan.methods, plan.settings, types=types, times=times)
-    folder = Path(f"{options.out}.runs")
+    folder = Path(f"{options.out}.runs").absolute()  # other machines look for it, too
     with stopped_by_keyboard() as should_stop:
         sentences = tokens_of(corpus.documents)
         watch_context(sentences, plan.settings, features_folder(folder), should_stop)
@@ -57,10 +62,29 @@ def curve_on_files(options: argparse.Namespace) -> None:
                 on_progress=lines,
                 on_points=on_points,
                 should_stop=should_stop,
+                train_elsewhere=_trainer(options, should_stop),
             )
     end_if_stopped(should_stop())
     say_points(points, has_gold=gold is not None)
     say(f"\nWrote {len(points):,} points to {options.out}; its runs are in {options.out}.runs.")
+
+
+def _trainer(
+    options: argparse.Namespace, should_stop: Callable[[], bool]
+) -> Callable[[list[Task]], None] | None:
+    """Return what trains all cells on a cluster, or None if this machine does."""
+    if options.engine != "ray":
+        return None
+
+    def train(tasks: list[Task]) -> None:
+        waiting = ready_tasks(tasks, should_stop)
+        with (
+            RayExecutor(options.address),
+            console.ProgressBar("Training", len(waiting), "cells") as progress,
+        ):
+            train_on_cluster(waiting, lambda _: progress.advance(1), should_stop)
+
+    return train
 
 
 def say_points(points: list[Point], *, has_gold: bool) -> None:

@@ -10,7 +10,7 @@ Needs torch.
     prediction  texts predicted as they are read
 """
 
-from engine.runs.comparison import compare, features_folder
+from engine.runs.comparison import Task, compare, features_folder, ready_tasks, train_one
 from engine.runs.curve import Cell, CurvePlan, Point, coverage_curve
 from engine.runs.hidden import compare_hidden
 from engine.runs.prediction import CutTokens, predict_stream
@@ -22,6 +22,7 @@ __all__ = [
     "CurvePlan",
     "CutTokens",
     "Point",
+    "Task",
     "compare",
     "compare_hidden",
     "coverage_curve",
@@ -30,7 +31,9 @@ __all__ = [
     "load_run",
     "measure_speeds",
     "predict_stream",
+    "ready_tasks",
     "save_run",
     "save_twin",
+    "train_one",
     "write_scores",
 ]

@@ -124,6 +124,21 @@ def train_all(
                 stop.set()  # if listening failed, the workers must not train on
 
 
+def train_one(task: Task) -> None:
+    """Train one task with one thread, in a process that somebody else has started."""
+    set_threads(1)
+    if not is_trained(task):
+        _train(task, None, None)
+
+
+def ready_tasks(tasks: Sequence[Task], should_stop: Callable[[], bool] | None = None) -> list[Task]:
+    """Return the tasks that are not finished yet, their texts encoded; none when stopped."""
+    try:
+        return _with_contexts([task for task in tasks if not is_trained(task)], should_stop)
+    except Stopped:
+        return []
+
+
 def _with_contexts(tasks: Sequence[Task], should_stop: Callable[[], bool] | None) -> list[Task]:
     """Encode every text once per frozen encoder, and tell the tasks which files hold the result."""
     files: dict[tuple[object, ...], Path | None] = {}

@@ -67,6 +67,7 @@ def coverage_curve(
     on_points: Callable[[list[Point]], None] | None = None,
     on_cell: Callable[[Cell], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
+    train_elsewhere: Callable[[list[Task]], None] | None = None,
 ) -> list[Point]:
     """Return a point for each share, method and seed, and one for dictionary matching alone.
 
@@ -74,10 +75,19 @@ def coverage_curve(
     and kept in `cache`, or in `folder`. Cells that `folder` holds already are not trained again.
     `on_points` gets the points of a share as soon as it is done. With `on_cell`, cells that cannot
     be trained are reported as failed and the others go on; without it, their error is raised. When
-    stopped, the points of finished shares are returned.
+    stopped, the points of finished shares are returned. `train_elsewhere` may train the cells of
+    all shares first, on other machines; what it leaves is trained here.
     """
     points: list[Point] = []
     cache = cache or features_folder(folder)
+    if train_elsewhere:
+        train_elsewhere(
+            [
+                task
+                for fraction in sorted(plan.fractions)
+                for task in _tasks_of_share(documents, dictionaries, plan, fraction, folder, cache)
+            ]
+        )
     for fraction in sorted(plan.fractions):
         share = [first_share(dictionary, fraction) for dictionary in dictionaries]
         labels = label(documents, share, plan.match)
@@ -143,6 +153,23 @@ class _Cells:
             for seed in self.plan.seeds:
                 if (method, seed) not in but:
                     self.report(method, seed, "failed", str(error))
+
+
+def _tasks_of_share(
+    documents: Sequence[Document],
+    dictionaries: Sequence[Dictionary],
+    plan: CurvePlan,
+    fraction: int,
+    folder: Path,
+    cache: Path,
+) -> list[Task]:
+    """Return the cells of one share; none if it cannot be trained, which is said in its turn."""
+    share = [first_share(dictionary, fraction) for dictionary in dictionaries]
+    labels = label(documents, share, plan.match)
+    try:
+        return _tasks(documents, share, plan, labels, folder / f"{fraction}", cache)
+    except InputError:
+        return []
 
 
 def _tasks(

@@ -13,9 +13,11 @@ executors    processes of this machine that do the work
 ray_workers  actors of a Ray cluster that do the same work
 figures      the figures of all shards, added up into one report
 jobs         label or predict a whole corpus, in stages
+cells        train the cells of a curve on a cluster
 permission   the folders and URLs that the app may use
 """
 
+from engine.shards.cells import train_on_cluster
 from engine.shards.executors import LocalExecutor
 from engine.shards.figures import LabelReport, PredictReport
 from engine.shards.jobs import ShardedResult, label_shards, predict_shards
@@ -41,4 +43,5 @@ __all__ = [
     "is_sharded",
     "label_shards",
     "predict_shards",
+    "train_on_cluster",
 ]

@@ -224,7 +224,9 @@ def predict_report(figures: Sequence[Mapping[str, Any]]) -> PredictReport:
         documents.update(part["documents_with"])
     rows = [(name, entities[name], documents[name]) for name in sorted(entities)]
     return PredictReport(
-        *(sum(part[name] for part in figures) for name in ("documents", "sentences", "tokens")),
+        documents=sum(part["documents"] for part in figures),
+        sentences=sum(part["sentences"] for part in figures),
+        tokens=sum(part["tokens"] for part in figures),
         entities=sum(entities.values()),
         rows=sum(part["rows"] for part in figures),
         by_type=pd.DataFrame(rows, columns=["entity_type", "entities", "documents"]),

@@ -36,7 +36,7 @@ _INSTALL = 'Run: pip install "glossa[ray,train]"'
 class RayExecutor:
     """A Ray cluster; use it in a `with` statement."""
 
-    def __init__(self, address: str | None = None, *, seconds: float = 30.0) -> None:
+    def __init__(self, address: str | None = None, *, seconds: float = 60.0) -> None:
         """Take the address of the head node, or None for a cluster on this machine.
 
         `seconds` is how long the address may take to answer.

@@ -122,7 +122,9 @@ class PredictTask:
 
     @property
     def key(self) -> str:
-        digests = [(name, hashlib.sha256(data).hexdigest()) for name, data in self.files.items()]
+        digests = [
+            (name, hashlib.sha256(data.data).hexdigest()) for name, data in self.files.items()
+        ]
         files = (self.run_id, sorted(digests))
         return _key(self.stage, files, _reading(self.options), _writing(self.options))
 

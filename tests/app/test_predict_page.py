@@ -1,11 +1,13 @@
 import csv
 import io
+import json
 from dataclasses import replace
 
 import pytest
 
 from engine import jobs
 from engine.formats.contract import WriteOptions
+from engine.projects.store import writing
 from engine.run_folder.card import PREDICTIONS, read_card, write_card
 from engine.run_folder.origin import mark_imported
 from engine.run_folder.predictions import write_predictions
@@ -239,3 +241,58 @@ def test_a_twin_predicts_when_asked(trained, with_context):
     page.toggle(key=prediction.twin_key(with_context.id, "conf_mpu")).set_value(True).run()
     ask(page)
     assert jobs.list_jobs(trained, "predict")[0].request["is_fast"] is True
+
+
+# ---- a large corpus -------------------------------------------------------------------------
+
+
+def show_large(project):
+    page = show(project)
+    return checked(page.segmented_control(key="predict_kind").set_value("Large corpus").run())
+
+
+def test_a_large_corpus_is_handed_to_the_cluster_that_is_named(trained, tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_SHARDS", str(tmp_path))
+    page = show_large(trained)
+    page.text_input(key="predict_shards").set_value(str(tmp_path / "texts"))
+    page.text_input(key="predict_shards_out").set_value(str(tmp_path / "out"))
+    page.text_input(key="predict_shards_address").set_value("10.0.0.1:6379")
+    page = checked(page.button(key="predict_start").click().run())
+    [job] = jobs.list_jobs(trained, "shards")
+    assert (job.request["method"], job.request["address"]) == ("conf_mpu", "10.0.0.1:6379")
+    with writing(trained.folder) as db:
+        db.execute(
+            "UPDATE jobs SET stage = 'predict', share = 0.3, seconds_left = 120,"
+            " message = '12 of 40 shards' WHERE kind = 'shards'"
+        )
+    bars = show_large(trained).get("progress")
+    shown = [bar.proto.text.replace("\\", "") for bar in bars]
+    assert "12 of 40 shards, about 2 min to go" in shown
+
+
+def test_figures_and_faults_of_a_large_corpus_are_shown(trained, tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOSSA_SHARDS", str(tmp_path))
+    run = jobs.list_jobs(trained, "train")[0]
+    job = jobs.create(
+        trained, jobs.ShardsRequest(run.id, "mpu", f"{tmp_path}/texts", f"{tmp_path}/out")
+    )
+    figures = {"done": 39, "shards": 40, "documents": 80, "tokens": 900}
+    figures |= {"entities": {"Disease": 7}, "faults": ["b.jsonl line 1: not JSON."]}
+    with writing(trained.folder) as db:
+        row = (job.id, json.dumps(figures))
+        db.execute("INSERT INTO job_facts (job, key, value) VALUES (?, 'shards', ?)", row)
+    end_job(trained, job)
+    page = show_large(trained)
+    assert "MPU found 7 entities" in [element.value for element in page.subheader]
+    assert page.dataframe[0].value["entities"].tolist() == [7]
+    assert "line 1" in page.warning[0].value
+
+
+def test_a_corpus_outside_the_allowed_folders_is_refused(trained):
+    page = show_large(trained)
+    assert "GLOSSA_SHARDS" in page.info[0].value
+    page.text_input(key="predict_shards").set_value("/etc")
+    page.text_input(key="predict_shards_out").set_value("/tmp/out")
+    page = page.button(key="predict_start").click().run()
+    assert "is not in the folders that the app may use" in page.error[0].value
+    assert jobs.list_jobs(trained, "shards") == []

@@ -6,11 +6,16 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from engine.files.sources import read_source
+from engine.formats.reading import read_corpus
 from engine.settings import MATCH_PRESETS
+from engine.shards.cells import train_on_cluster
 from engine.shards.executors import LocalExecutor
 from engine.shards.jobs import label_shards, predict_shards
 from engine.shards.ray_workers import RayExecutor, check_address
@@ -19,8 +24,10 @@ from engine.shards.tasks import LabelTask
 from engine.shards.work import run_stage
 from engine.text.model import InputError
 from tests.support.sharding import (
+    SETTINGS,
     DeadlyTask,
     FullNodeTask,
+    GatedTask,
     TracedTask,
     contents,
     make_dictionaries,
@@ -28,7 +35,7 @@ from tests.support.sharding import (
     untrained_run,
     write_dictionaries,
 )
-from tests.support.waiting import wait_until
+from tests.support.waiting import LIMIT, wait_until
 
 pytestmark = [
     pytest.mark.cluster,
@@ -40,7 +47,32 @@ pytestmark = [
 ROOT = Path(__file__).parents[2]
 STORE = 80_000_000  # bytes of shared memory per node
 SHARDS = 300
+WITHOUT_GLOSSA = """
+import sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "engine":
+            raise ModuleNotFoundError("No module named 'engine'", name="engine")
+
+sys.meta_path.insert(0, Finder())
+"""
 MATCH = MATCH_PRESETS["strict"]
+
+
+def in_the_end(start):
+    """Ray gives a node 30 seconds to start, which is too short on a busy machine."""
+    for _ in range(9):
+        try:
+            return start()
+        except Exception as error:
+            if "timed out during startup" not in str(error):
+                raise
+    return start()
+
+
+def add_node(cluster, **options):
+    return in_the_end(lambda: cluster.add_node(num_cpus=1, object_store_memory=STORE, **options))
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +83,10 @@ def cluster():
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(ROOT)  # what an installed package does on a real node
     node = {"num_cpus": 1, "object_store_memory": STORE}
-    cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
-    cluster.add_node(**node)
+    cluster = in_the_end(
+        lambda: Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    )
+    add_node(cluster)
     yield cluster
     cluster.shutdown()
     if before is None:
@@ -90,7 +124,7 @@ def strict_labels(texts, tmp_path_factory):
 
 def test_labels_of_the_cluster_are_those_of_one_machine(cluster, texts, labels_here, tmp_path):
     options = ShardOptions(str(tmp_path / "out"))
-    with RayExecutor(cluster.address) as executor:
+    with RayExecutor(cluster.address, seconds=LIMIT) as executor:
         result = label_shards([str(texts)], make_dictionaries(), options, executor)
     expected, here = labels_here
     assert contents(tmp_path / "out") == expected and len(expected) == SHARDS
@@ -110,7 +144,7 @@ def test_predictions_of_the_cluster_are_those_of_one_machine(cluster, texts, tmp
     here = predict_shards(
         [str(few)], run_folder, ShardOptions(str(tmp_path / "here")), LocalExecutor()
     )
-    with RayExecutor(cluster.address) as executor:
+    with RayExecutor(cluster.address, seconds=LIMIT) as executor:
         there = predict_shards(
             [str(few)], run_folder, ShardOptions(str(tmp_path / "there")), executor
         )
@@ -124,9 +158,9 @@ def test_a_killed_worker_and_a_killed_node_lose_nothing(cluster, texts, strict_l
     traces = tmp_path / "traces"
     traces.mkdir()
     task = DeadlyTask(TracedTask(task, traces), [shards[20].name], tmp_path / "died")
-    third = cluster.add_node(num_cpus=1, object_store_memory=STORE)
+    third = add_node(cluster)
     seen = []
-    with RayExecutor(cluster.address) as executor:
+    with RayExecutor(cluster.address, seconds=LIMIT) as executor:
         for shard, _ in executor.run(task, shards):
             seen.append(shard.name)
             if len(seen) == 40:
@@ -172,13 +206,16 @@ def test_a_node_with_a_full_disk_is_left_out(cluster, texts, strict_labels, tmp_
     task, shards = strict_task(texts, tmp_path / "out")
     import ray
 
-    with RayExecutor(cluster.address) as executor:
+    with RayExecutor(cluster.address, seconds=LIMIT) as executor:
         full = next(node["NodeID"] for node in ray.nodes() if node["Alive"])
         stage = run_stage(FullNodeTask(task, full), shards[:20], executor)
     assert (len(stage.records), stage.faults) == (20, ())
     [note] = executor.notes
     assert "is left out: " in note and "No space left on device" in note
-    with RayExecutor(cluster.address) as executor, pytest.raises(InputError) as failed:
+    with (
+        RayExecutor(cluster.address, seconds=LIMIT) as executor,
+        pytest.raises(InputError) as failed,
+    ):
         everywhere = [FullNodeTask(task, node["NodeID"]) for node in ray.nodes() if node["Alive"]]
         run_stage(FullNodeTask(everywhere[0], everywhere[1].node), shards, executor)
     assert "no node of the cluster can work" in str(failed.value)
@@ -187,18 +224,24 @@ def test_a_node_with_a_full_disk_is_left_out(cluster, texts, strict_labels, tmp_
 
 def test_a_node_that_lacks_glossa_is_left_out(cluster, texts, tmp_path):
     task, shards = strict_task(texts, tmp_path / "out")
-    poor = tmp_path / "poor" / "engine"
-    poor.mkdir(parents=True)
-    (poor / "__init__.py").write_text("raise ModuleNotFoundError('x', name='engine')")
-    node = cluster.add_node(
-        num_cpus=1, object_store_memory=STORE, env_vars={"PYTHONPATH": str(poor.parent)}
-    )
+    poor = tmp_path / "poor"
+    poor.mkdir()
+    (poor / "sitecustomize.py").write_text(WITHOUT_GLOSSA)
+    node = add_node(cluster, env_vars={"PYTHONPATH": str(poor)})
+    stages = []
     try:
-        with RayExecutor(cluster.address) as executor:
-            stage = run_stage(task, shards[:10], executor)
+        with RayExecutor(cluster.address, seconds=LIMIT) as executor:
+            gated = GatedTask(task, tmp_path / "gate")  # until all nodes have answered
+            work = threading.Thread(
+                target=lambda: stages.append(run_stage(gated, shards[:10], executor)), daemon=True
+            )
+            work.start()
+            wait_until(lambda: executor.notes, "a note on the node")
+            gated.gate.touch()
+            work.join()
     finally:
         cluster.remove_node(node)
-    assert len(stage.records) == 10
+    assert len(stages[0].records) == 10
     [note] = executor.notes
     assert note.endswith('engine is not installed there. Run: pip install "glossa[ray,train]"')
 
@@ -207,10 +250,37 @@ def test_a_node_that_does_not_see_the_folder_is_named(cluster, texts, tmp_path):
     task, shards = strict_task(texts, tmp_path / "out")
     (tmp_path / "out" / "_glossa" / "job.json").unlink()
     with (
-        RayExecutor(cluster.address) as executor,
+        RayExecutor(cluster.address, seconds=LIMIT) as executor,
         pytest.raises(InputError, match=r"it does not see .*Use a folder that all nodes share"),
     ):
         run_stage(task, shards, executor)
+
+
+def test_cells_of_a_curve_trained_on_the_cluster_are_those_of_one_machine(
+    cluster, texts, tmp_path, one_thread
+):
+    from engine.runs.comparison import ready_tasks
+    from engine.runs.curve import CurvePlan, coverage_curve
+
+    files = [read_source(path) for path in sorted(texts.iterdir())[:30]]
+    documents, dictionaries = read_corpus(files).documents, make_dictionaries()
+    settings = replace(SETTINGS, epochs=2, is_label_checked=False)
+    plan = CurvePlan([50, 100], ["mpn"], [0, 1], settings, "balanced")
+    here = coverage_curve(documents, dictionaries, plan, tmp_path / "here")
+    trained, epochs = [], []
+    with RayExecutor(cluster.address, seconds=LIMIT):
+        there = coverage_curve(
+            documents,
+            dictionaries,
+            plan,
+            tmp_path / "there",
+            on_progress=epochs.append,
+            train_elsewhere=lambda tasks: train_on_cluster(ready_tasks(tasks), trained.append),
+        )
+    assert (len(trained), epochs) == (4, [])  # all cells there, no epoch here
+    assert [replace(point, seconds=0) for point in there] == [
+        replace(point, seconds=0) for point in here
+    ]
 
 
 def test_an_address_that_does_not_answer_is_named_within_the_time_limit():

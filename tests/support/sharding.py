@@ -13,6 +13,7 @@ from engine.files.sources import SourceFile
 from engine.settings import Settings
 from engine.shards.shards import Shard, ShardOptions
 from engine.shards.tasks import DoShard, Task
+from tests.support.waiting import wait_until
 
 TYPES = ("Chemical", "Disease")
 WORDS = ("the", "patient", "had", "severe", "after", "taking", "for", "two", "weeks", "and", "was")
@@ -155,3 +156,19 @@ class TracedTask(_Changed):
             return do(shard)
 
         return note_and_do
+
+
+@dataclass(frozen=True)
+class GatedTask(_Changed):
+    """Does nothing until a file is there."""
+
+    gate: Path
+
+    def open(self) -> DoShard:
+        do = self.inner.open()
+
+        def wait_and_do(shard: Shard):
+            wait_until(self.gate.exists, "the gate")
+            return do(shard)
+
+        return wait_and_do
