@@ -214,10 +214,8 @@ def get_job(project: Project, id: str) -> Job:
 
 def active_job(project: Project) -> Job | None:
     """Return the job to show as active: one that trains, else another, else a queued one."""
-    active = [job for job in list_jobs(project) if job.is_active]
-    active.reverse()  # oldest first
     return min(
-        active,
+        _active_jobs(project),
         key=lambda job: (job.state == "queued", job.kind not in QUEUED_KINDS),
         default=None,
     )
@@ -225,9 +223,16 @@ def active_job(project: Project) -> Job | None:
 
 def training_job(project: Project) -> Job | None:
     """Return the job that trains or is next to; None if a new training would start at once."""
-    active = [job for job in list_jobs(project) if job.is_active and job.kind in QUEUED_KINDS]
-    active.reverse()  # oldest first
+    active = [job for job in _active_jobs(project) if job.kind in QUEUED_KINDS]
     return min(active, key=lambda job: job.state == "queued", default=None)
+
+
+def _active_jobs(project: Project) -> list[Job]:
+    """Return the active jobs, oldest first; every click asks for them, so no other row is read."""
+    settle(project.folder)
+    with reading(project.folder) as db:
+        rows = job_rows(db, f"WHERE state IN {ACTIVE}")
+        return [job_from(row, project.folder) for row in reversed(rows)]
 
 
 # ---- stop and delete ------------------------------------------------------------------------
