@@ -144,6 +144,11 @@ def requeue(project: Project, job: Job) -> Job:
             "the text was changed since this job began, so it cannot go on. Start a new one"
         )
     with writing(project.folder) as db:
+        if json.loads(job_row(db, job.id)["request"]) != job.request:
+            raise InputError(
+                "this job was started with settings that this version of Glossa does not have, so "
+                "it cannot go on. Start a new one"
+            )
         changed = db.execute(
             "UPDATE jobs SET state = 'queued', stage = 'waiting', message = '', attempt = ?,"
             " turn = ?, queued_at = ?, pid = 0, heartbeat_at = '', stop_at = '', finished_at = ''"
