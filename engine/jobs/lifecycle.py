@@ -147,6 +147,11 @@ def requeue(project: Project, job: Job) -> Job:
             "the text was changed since this job began, so it cannot go on. Start a new one"
         )
     with writing(project.folder) as db:
+        if json.loads(job_row(db, job.id)["request"]) != job.request:
+            raise InputError(
+                "this job was started with settings that this version of Glossa does not have, so "
+                "it cannot go on. Start a new one"
+            )
         changed = db.execute(
             "UPDATE jobs SET state = 'queued', stage = 'waiting', message = '', attempt = ?,"
             " turn = ?, queued_at = ?, pid = 0, heartbeat_at = '', stop_at = '', finished_at = ''"
@@ -224,10 +229,8 @@ def get_job(project: Project, id: str) -> Job:
 
 def active_job(project: Project) -> Job | None:
     """Return the job to show as active: one that trains, else another, else a queued one."""
-    active = [job for job in list_jobs(project) if job.is_active]
-    active.reverse()  # oldest first
     return min(
-        active,
+        _active_jobs(project),
         key=lambda job: (job.state == "queued", job.kind not in QUEUED_KINDS),
         default=None,
     )
@@ -235,9 +238,16 @@ def active_job(project: Project) -> Job | None:
 
 def training_job(project: Project) -> Job | None:
     """Return the job that trains or is next to; None if a new training would start at once."""
-    active = [job for job in list_jobs(project) if job.is_active and job.kind in QUEUED_KINDS]
-    active.reverse()  # oldest first
+    active = [job for job in _active_jobs(project) if job.kind in QUEUED_KINDS]
     return min(active, key=lambda job: job.state == "queued", default=None)
+
+
+def _active_jobs(project: Project) -> list[Job]:
+    """Return the active jobs, oldest first; every click asks for them, so no other row is read."""
+    settle(project.folder)
+    with reading(project.folder) as db:
+        rows = job_rows(db, f"WHERE state IN {ACTIVE}")
+        return [job_from(row, project.folder) for row in reversed(rows)]
 
 
 # ---- stop and delete ------------------------------------------------------------------------

@@ -12,7 +12,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from engine.projects import ACTIVE, checked_row, is_fact, is_request, parsed, wrong_value
+from engine.projects import (
+    ACTIVE,
+    checked_row,
+    is_fact,
+    is_request,
+    known_request,
+    parsed,
+    wrong_value,
+)
 from engine.system import Process, moment
 from engine.text import InputError
 
@@ -47,7 +55,7 @@ class Job:
     heartbeat_at: datetime | None
     finished_at: datetime | None
     pid: int | None
-    request: dict[str, Any]
+    request: dict[str, Any]  # without what only another version of Glossa knew
     folder: Path
     dictionary_version: int
     labels_key: str
@@ -91,7 +99,7 @@ def job_from(row: sqlite3.Row, folder: Path) -> Job:
     for name in ("created_at", "started_at", "heartbeat_at", "finished_at"):
         values[name] = moment(values[name]) if values[name] else None
     values["pid"] = values["pid"] or None
-    values["request"] = parsed(values["request"], f"job {id}")
+    values["request"] = known_request(values["kind"], parsed(values["request"], f"job {id}"))
     if not is_request(values["kind"], values["request"]):
         raise wrong_value(f"job {id}")
     return Job(**values, folder=folder / RUNS / id)

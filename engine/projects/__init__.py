@@ -53,7 +53,7 @@ from engine.projects.previews import (
 )
 from engine.projects.project import Project
 from engine.projects.sample import SAMPLE_FOLDER, SAMPLE_LIKELY, SAMPLE_ZIP
-from engine.projects.schema import is_fact, is_point, is_request
+from engine.projects.schema import is_fact, is_point, is_request, known_request
 from engine.projects.store import reading, touch, writing
 from engine.projects.texts import read_once, read_units
 from engine.projects.workspace import (
@@ -119,6 +119,7 @@ __all__ = [
     "kept_connections",
     "kept_entries",
     "kept_likely",
+    "known_request",
     "labels_of",
     "likely_basis",
     "likely_file_key",

@@ -280,6 +280,24 @@ def is_request(kind: str, record: Any) -> bool:
     return _record(required, rules)(record)
 
 
+def known_request(kind: str, record: Any) -> Any:
+    """Return a project's own request without what only another version of Glossa knew.
+
+    That is fields, options, settings, and values of settings that have been dropped since. An
+    import is refused for them, but the jobs of one's own project must stay readable.
+    """
+    if kind not in REQUESTS or not isinstance(record, dict):
+        return record
+    known = {name: value for name, value in record.items() if name in REQUESTS[kind]}
+    if isinstance(known.get("settings"), dict):
+        pairs = known["settings"].items()
+        known["settings"] = {name: value for name, value in pairs if _settings({name: value})}
+    if isinstance(known.get("options"), dict):
+        options = known["options"].items()
+        known["options"] = {name: value for name, value in options if name in _OPTIONS}
+    return known
+
+
 def _request(row: Mapping[str, Any]) -> bool:
     return _json(lambda record: is_request(row["kind"], record))(row["request"])
 

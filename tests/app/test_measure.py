@@ -110,3 +110,16 @@ def test_compare_shows_estimate_and_gold_side_by_side(project):
     assert "F1, gold" in text
     row = text.partition("F1, estimated (%)")[2].partition("</span>Conf-MPU</th>")[2]
     assert row.partition("</tr>")[0].count("66.7") >= 6
+
+
+def test_no_button_shows_its_key_twice(project):
+    page, seen = show(project), set()
+    for _ in range(20):
+        buttons = [button for button in page.button if button.key.startswith("measure_")]
+        for button in buttons:
+            seen.add(button.label)
+            assert button.proto.shortcut.upper() not in button.label.upper().split()
+        if not any(button.key == "measure_unsure" for button in buttons):
+            break
+        page = press(page, "measure_unsure")
+    assert {"Three", "Wrong, three names"} <= seen

@@ -12,6 +12,7 @@ from engine import jobs
 from engine.projects import connection, workspace
 from engine.projects.workspace import create_project, sample_project
 from tests.support.pages import checked, open_page
+from ui.views.compare import story
 
 CONFIG = Path(__file__).parents[2] / "ui" / ".streamlit" / "config.toml"
 
@@ -71,16 +72,32 @@ def test_the_sidebar_looks_for_the_active_job_once(counted):
 
 @pytest.mark.parametrize(
     ("name", "tab"),
-    [("text", ""), ("dictionaries", "Charts"), ("labels", "Coverage"), ("labels", "Conflicts")],
+    [
+        ("text", ""),
+        ("dictionaries", "Charts"),
+        ("labels", "Coverage"),
+        ("labels", "Conflicts"),
+        ("train", ""),
+        ("compare", ""),
+        ("curves", ""),
+    ],
 )
-def test_a_chart_is_made_once(name, tab, counted):
+def test_a_chart_is_made_and_converted_once(name, tab, counted):
     page = drawn(name, tab)
     shown = [chart.proto.spec for chart in page.get("plotly_chart")]
     assert shown
-    made = counted(go.Figure, "update_xaxes")
+    made, converted = counted(go.Figure, "__init__"), counted(go.Figure, "to_dict")
     checked(page.run())
     assert not made
+    assert not converted
     assert [chart.proto.spec for chart in page.get("plotly_chart")] == shown
+
+
+def test_the_advice_on_compare_is_computed_once(counted):
+    page = drawn("compare")
+    computed = counted(story, "story_with_gold")
+    checked(page.run())
+    assert not computed
 
 
 def test_no_click_waits_for_a_collection_of_all_garbage():

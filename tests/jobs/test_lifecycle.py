@@ -502,6 +502,28 @@ def test_a_job_is_not_resumed_on_another_text(project):
         jobs.resume(project, job.id)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"a_field_of_old": 1},
+        {"settings": {"a_setting_of_old": 2, "epochs": 3}},
+        {"settings": {"loss": "a loss of old", "epochs": 3}},
+    ],
+)
+def test_a_job_of_an_older_version_opens_but_is_not_resumed(project, change):
+    job = jobs.create(project, tiny_request(settings={"epochs": 3}))
+    open_report(project.folder, job.id).finish("interrupted")
+    with writing(project.folder) as db:
+        stored = json.dumps({**job.request, **change})
+        db.execute("UPDATE jobs SET request = ? WHERE id = ?", (stored, job.id))
+    (listed,) = jobs.list_jobs(project)
+    request = jobs.request_from(listed.kind, listed.request)
+    assert jobs.settings_of(request).epochs == 3
+    with pytest.raises(InputError, match="settings that this version of Glossa does not have"):
+        jobs.resume(project, job.id)
+    assert jobs.get_job(project, job.id).state == "interrupted"
+
+
 def test_deleting_a_job_takes_its_files_and_rows(project):
     job = done_here(project, tiny_request(settings={"epochs": 1}))
     assert (job.folder / "mpn-seed0").is_dir()

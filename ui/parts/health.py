@@ -1,6 +1,6 @@
 """What hurts most in the dictionaries, with a click to mend each; several pages draw it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -33,6 +33,7 @@ HELP = {
     ADD: "Add these names in the order of the text; the inverted ones stay.",
     KEEP: "Leave it as it is, and do not ask again.",
 }
+Rights = Mapping[tuple[str, str], tuple[int, int]]  # by phrase and type: checked, and right
 _UNDO = "health_undo"
 _KEPT = 4  # cached results
 
@@ -70,8 +71,11 @@ def summary(project: Project) -> str:
     return str(found) if found else ""
 
 
-def show(project: Project, place: str) -> None:
-    """Draw the panel: what hurts most, its examples, and what to do; `place` names the page."""
+def show(project: Project, place: str, rights: Rights | None = None) -> None:
+    """Draw the panel: what hurts most, its examples, and what to do; `place` names the page.
+
+    `rights` has, of phrases whose matches gold or a person has checked, how many are right.
+    """
     found = health(project)
     if found is None:
         return
@@ -89,7 +93,8 @@ def show(project: Project, place: str) -> None:
     sentences = corpus.sentences(project)
     held = {name for dictionary in state.dictionaries(project) for name in dictionary.types}
     for number, entry in enumerate(entries):
-        show_entry(project, entry, sentences, type_colors(held), f"{place}_{number}")
+        shown = entry_html(entry, sentences, type_colors(held), rights)
+        show_entry(project, entry, shown, f"{place}_{number}")
     if len(found.entries) > MOST:
         st.caption(f"The first {MOST} of {len(found.entries):,}.")
 
@@ -116,16 +121,10 @@ def show_head(project: Project, found: Health, place: str) -> None:
     )
 
 
-def show_entry(
-    project: Project,
-    entry: HealthEntry,
-    sentences: Sequence[Sentence],
-    colors: dict[str, str],
-    key: str,
-) -> None:
-    """Draw one entry: what, how many matches, three examples, and the buttons."""
+def show_entry(project: Project, entry: HealthEntry, shown: str, key: str) -> None:
+    """Draw one entry: what is shown of it, as HTML, and the buttons."""
     with st.container(border=True, gap="small"):
-        st.html(entry_html(entry, sentences, colors))
+        st.html(shown)
         choices = (ADD, KEEP) if entry.proposal == ADD else (MUTE, AS_WRITTEN, KEEP)
         with st.container(horizontal=True):
             for choice in choices:
@@ -139,13 +138,22 @@ def show_entry(
                 )
 
 
-def entry_html(entry: HealthEntry, sentences: Sequence[Sentence], colors: dict[str, str]) -> str:
-    """Return what is wrong with the entry, and its examples, as escaped HTML."""
+def entry_html(
+    entry: HealthEntry,
+    sentences: Sequence[Sentence],
+    colors: dict[str, str],
+    rights: Rights | None = None,
+) -> str:
+    """Return what is wrong with the entry, how many matches, three examples, as escaped HTML."""
     matches = "1 match" if entry.match_count == 1 else f"{entry.match_count:,} matches"
     if entry.proposal == ADD:
         counts = f"{matches} more"
     else:
         counts = f"{matches}, about {max(round(entry.wrong), 1):,} wrong"
+        known = [rights[pair] for pair in entry.phrases if pair in rights] if rights else []
+        if known:
+            checked, right = (sum(figures) for figures in zip(*known, strict=True))
+            counts += f" · {right:,} of {checked:,} checked are right"
     entity_type = entry.phrases[0][1]
     examples = (
         example_html(sentences[i], Span(start, end, entity_type), colors)

@@ -38,6 +38,7 @@ from engine.scoring import (
 )
 from ui.state import corpus, findings, labels
 from ui.state.comparison import Comparison, Key
+from ui.state.figures import ready
 
 _KEPT = 4
 
@@ -112,7 +113,12 @@ def drawn(comparison: Comparison, what: Key, make: Callable[[], Any]) -> Any:
 
     `what` names the chart and everything else that it depends on.
     """
-    return _drawn((*comparison.key, *what), make)
+    return kept(comparison, what, lambda: ready(make()))
+
+
+def kept(comparison: Comparison, what: Key, make: Callable[[], Any]) -> Any:
+    """Return something about the comparison, made once; `what` is as for `drawn`."""
+    return _made((*comparison.key, *what), make)
 
 
 # ---- sentences ------------------------------------------------------------------------------
@@ -226,7 +232,7 @@ def _changed(key: Key, _comparison: Comparison, _two: tuple[str, str]) -> pd.Dat
 
 
 @st.cache_resource(max_entries=8 * _KEPT, show_spinner=False)
-def _drawn(key: Key, _make: Callable[[], Any]) -> Any:
+def _made(key: Key, _make: Callable[[], Any]) -> Any:
     return _make()
 
 

@@ -28,7 +28,10 @@ def story_of(project: Project, comparison: state.Comparison) -> Story:
     if any(choice.key == state.DICTIONARY for choice in comparison.chosen):
         dictionary = next(c.name for c in comparison.chosen if c.key == state.DICTIONARY)
     if comparison.gold is not None:
-        story = story_with_gold(tables.scored(project, comparison), trained, dictionary)
+        scored = tables.scored(project, comparison)
+        story = tables.kept(
+            comparison, ("story",), lambda: story_with_gold(scored, trained, dictionary)
+        )
         if story is not None:
             return story
     table = tables.judged(project, comparison)

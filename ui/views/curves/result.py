@@ -14,6 +14,7 @@ from ui.charts.curves import MEASURES
 from ui.charts.style import CONFIG
 from ui.parts import elements, live, wording
 from ui.parts.permission import show_permission
+from ui.state.figures import kept_figure
 from ui.views.curves import cells as curve_cells
 from ui.views.curves import state as state
 from ui.views.curves.report import curve_report
@@ -158,7 +159,9 @@ def show_figures(points: pd.DataFrame, job: Job) -> None:
             help="The camera button of each chart saves it in this format.",
         )
     names, shares = wording.METHOD_NAMES, job.request["fractions"]
-    figure = charts_curves.curve_figure(points, MEASURES[str(measure)], names, shares=shares)
+    figure = kept_figure(
+        charts_curves.curve_figure, points, MEASURES[str(measure)], names, shares=shares
+    )
     config = camera(f"curve-{str(measure).lower()}-{job.id}", str(picture))
     st.plotly_chart(figure, key="chart_curve", config=config)
     seeds = len(job.request["seeds"])
@@ -168,14 +171,16 @@ def show_figures(points: pd.DataFrame, job: Job) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=480):
             st.subheader("Coverage by share", anchor=False)
-            figure = charts_curves.coverage_figure(points, shares)
+            figure = kept_figure(charts_curves.coverage_figure, points, shares)
             config = camera(f"curve-coverage-{job.id}", str(picture))
             st.plotly_chart(figure, key="chart_share", config=config)
         if not has_scores:
             return
         with st.container(width=480):
             st.subheader("F1 by coverage", anchor=False)
-            figure = charts_curves.curve_figure(points, MEASURES["F1"], names, by_coverage=True)
+            figure = kept_figure(
+                charts_curves.curve_figure, points, MEASURES["F1"], names, by_coverage=True
+            )
             config = camera(f"curve-f1-by-coverage-{job.id}", str(picture))
             st.plotly_chart(figure, key="chart_by_coverage", config=config)
 

@@ -1,4 +1,4 @@
-"""The tab Noisy phrases: what hurts most in the dictionaries, then a table of all remarks."""
+"""The tab Noisy phrases: what hurts most in the dictionaries, and how to mend it."""
 
 import pandas as pd
 import streamlit as st
@@ -14,29 +14,39 @@ MOST_ROWS = 500
 
 
 def show(project: Project, gold: Aligned | None) -> None:
-    """Draw the panel of the dictionary's health, a table of all remarks, and the muted phrases."""
+    """Draw the panel of the dictionary's health, what else is wrong, and the muted phrases."""
     st.subheader("Dictionary health", anchor=False)
-    health.show(project, "labels")
-    st.subheader("All phrases with a remark", anchor=False)
-    show_noisy(project, gold)
+    noisy = state.noisy(project, gold)
+    known = noisy[noisy["checked"] > 0]
+    health.show(project, "labels", rights(known))
+    show_others(project, known, gold)
     show_muted(project)
 
 
-def show_noisy(project: Project, gold: Aligned | None) -> None:
-    """Draw the table of phrases, where some can be selected and muted."""
-    noisy = state.noisy(project, gold)
-    suspect = noisy[(noisy["estimated_false"] >= 1) | (noisy["flags"] != "")]
+def rights(known: pd.DataFrame) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return how many matches of each phrase were checked, and how many of them are right."""
+    counts = known.assign(right=(known["precision"] * known["checked"]).round().astype(int))
+    by_phrase = counts.groupby(["phrase", "entity_type"])[["checked", "right"]].sum()
+    return {pair: (int(checked), int(right)) for pair, checked, right in by_phrase.itertuples()}
+
+
+def show_others(project: Project, known: pd.DataFrame, gold: Aligned | None) -> None:
+    """Draw phrases that are wrong by gold or judgements and that the panel does not list.
+
+    Some can be selected and muted.
+    """
+    panel = health.health(project)
+    listed = {pair for entry in panel.entries for pair in entry.phrases} if panel else set()
+    wrong = known[known["estimated_false"] >= 1]
+    pairs = zip(wrong["phrase"], wrong["entity_type"], strict=True)
+    suspect = wrong.iloc[[row for row, pair in enumerate(pairs) if pair not in listed]]
     if suspect.empty:
-        st.info("No phrase stands out as noisy.")
         return
-    if gold is not None:
-        source = "False matches are counted where there is gold, and estimated elsewhere."
-    elif noisy["checked"].any():
-        source = "False matches are estimated from the matches you judged in the tab Precision."
-    else:
-        source = "Without gold or judged matches, there are only the remarks."
+    source = "gold" if gold is not None else "matches that you judged in the tab Precision"
+    st.subheader("Also wrong", anchor=False)
     st.caption(
-        f"Short and everyday words often match by mistake. {source} Select rows to mute them."
+        f"Not listed above, but by {source} these phrases have false matches. Select rows to mute "
+        "them."
     )
     table = suspect.head(MOST_ROWS).reset_index(drop=True)
     rows = elements.show_table(
@@ -46,9 +56,8 @@ def show_noisy(project: Project, gold: Aligned | None) -> None:
             "entity_type": "Type",
             "matches": "Matches",
             "estimated_false": _one_decimal("False (estimate)"),
-            "flags": "Remarks",
             "precision": _one_decimal("Precision (%)"),
-            "checked": "Judged",
+            "checked": "Checked",
             "dictionary": "Dictionary",
         },
         f"table_noisy_{project.labels_key()}",  # new labels start with an empty selection

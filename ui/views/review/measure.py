@@ -17,6 +17,7 @@ from ui.state import findings
 from ui.state import measured as state
 
 GOAL = 100  # answers that are usually enough
+WORDS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 TOUCHED = NAME_COUNTS[:4]  # names that a wrong entity can touch
 
 
@@ -113,11 +114,12 @@ def show_answers(project: Project, job: Job, method: str, place: Place) -> None:
     """Draw the buttons; a click is stored before anything else is drawn."""
     is_passage = place[3] == PASSAGE
     counts = NAME_COUNTS if is_passage else TOUCHED
-    buttons = [(count, count, count) for count in counts]
+    # In words, since Streamlit shows the key, which is the number, on the button.
+    buttons = [(WORDS[int(count)], count, count) for count in counts]
     if not is_passage:
         st.caption("If it is wrong: how many true names, of any type, does the mark touch?")
-        words = {"0": "Wrong, no name", "1": "Wrong, 1 name"}
-        buttons = [(words.get(c, f"Wrong, {c} names"), c, c) for c in counts]
+        words = ("no name", "one name", "two names", "three names")
+        buttons = [(f"Wrong, {words[int(count)]}", count, count) for count in counts]
         buttons.insert(0, ("Right", "accepted", "Y"))
     with st.container(horizontal=True):
         for label, verdict, key in [*buttons, ("Unsure", "unsure", "U")]:

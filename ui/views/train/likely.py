@@ -17,6 +17,7 @@ from ui.charts.style import CONFIG
 from ui.parts import elements, likely_names
 from ui.state import labels as labels_state
 from ui.state import likely
+from ui.state.figures import kept_figure
 
 LEAST, MOST = 0.5, 2.0  # times what the priors say
 
@@ -78,8 +79,11 @@ def show_cut(
             f"(<b>{shown}</b> of the unlabeled text).</div>"
         )
     types = tokens.entity_types
-    figure = charts.likely_figure(
-        likely.histogram(project), type_colors(types), likely.cut_confidence(project, count)
+    figure = kept_figure(
+        charts.likely_figure,
+        likely.histogram(project),
+        type_colors(types),
+        likely.cut_confidence(project, count),
     )
     st.plotly_chart(figure, key="chart_likely", config=CONFIG)
     above, below = likely.near_cut(project, count)

@@ -12,6 +12,7 @@ from ui.charts.style import CONFIG
 from ui.parts import elements, live, wording
 from ui.parts.permission import show_permission
 from ui.state import current
+from ui.state.figures import kept_figure
 from ui.views.train import state as state
 
 EVERY = "2s"
@@ -228,8 +229,14 @@ def show_curve(
     if epochs.empty:
         st.caption("Appears after the first epoch.")
         return
-    figure = charts.epochs_figure(
-        epochs, column, wording.METHOD_NAMES, title=title, percent=percent, y_range=y_range
+    figure = kept_figure(
+        charts.epochs_figure,
+        epochs,
+        column,
+        wording.METHOD_NAMES,
+        title=title,
+        percent=percent,
+        y_range=y_range,
     )
     st.plotly_chart(figure, key=key, config=CONFIG)
 
@@ -265,7 +272,7 @@ def show_confidence(project: Project, job: jobs.Job, epochs: pd.DataFrame, key: 
         st.caption("Appears when the confidence tagger is trained.")
     else:
         threshold = state.threshold(job)
-        figure = charts.confidence_figure(histogram, threshold)
+        figure = kept_figure(charts.confidence_figure, histogram, threshold)
         st.plotly_chart(figure, key=f"run_confidence_{key}", config=CONFIG)
         st.caption(
             "Labeled tokens should be on the right, most unlabeled ones on the left. Unlabeled "
