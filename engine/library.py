@@ -6,7 +6,7 @@ offers them. Whatever learns needs torch, which is imported by the first call th
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,13 @@ from engine import formats as _formats
 from engine import labels as _labels
 from engine import scoring as _scoring
 from engine.dictionaries import Dictionary
+from engine.export import dictionary_facts, new_card, run_facts, text_facts, write_export_card
 from engine.files import SourceFile, read_source
 from engine.guide import Step, project_steps
 from engine.labels import DistantLabels, Health, HealthEntry
 from engine.projects import Project, open_project
 from engine.review import suggestions
+from engine.run_folder import read_card
 from engine.scoring import Evaluation
 from engine.settings import (
     DEFAULT_MATCH_PRESET,
@@ -184,12 +186,32 @@ def evaluate(
     return _scoring.evaluate_documents(documents, gold, predicted)
 
 
-def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) -> int:
+def write_corpus(
+    corpus: Corpus,
+    path: str | Path,
+    format: str | None = None,
+    *,
+    made_by: "Run | str | Path | Sequence[Dictionary] | None" = None,
+) -> int:
     """Write the entities of the corpus to a file and return the number of rows.
 
-    The format follows from the name of the file unless one is named.
+    The format follows from the name of the file unless one is named. `made_by` is what found the
+    entities (a tagger, the folder of a run, or dictionaries): a card beside the file then says so.
     """
-    return _formats.write_corpus(corpus, path, format).rows
+    rows = _formats.write_corpus(corpus, path, format).rows
+    if made_by is not None:
+        card = new_card("written from Python", **_origin(made_by), text=text_facts(corpus))
+        write_export_card(path, card, _formats.writable_format(path, format).name)
+    return rows
+
+
+def _origin(made_by: "Run | str | Path | Sequence[Dictionary]") -> dict[str, Any]:
+    if isinstance(made_by, str | Path):
+        return {"run": run_facts(read_card(Path(made_by)))}
+    if hasattr(made_by, "taggers"):
+        run = {"method": made_by.settings.method, "types": list(made_by.types)}
+        return {"run": run | {"settings": asdict(made_by.settings)}}
+    return {"dictionaries": dictionary_facts(made_by)}
 
 
 def next_steps(project: Project | str) -> tuple[Step, ...]:

@@ -145,7 +145,8 @@ def add_writing(parser: argparse.ArgumentParser, *, is_required: bool = False) -
         "--out",
         required=is_required,
         metavar="FILE",
-        help="file to write; its ending chooses the format",
+        help="file to write; its ending chooses the format; FILE.card.json beside it says what "
+        "made it",
     )
     group.add_argument(
         "--format",

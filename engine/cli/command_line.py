@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # A terminal that cannot show a Greek letter must not lose the whole result.
             stream.reconfigure(errors="backslashreplace")
     options = make_parser().parse_args(arguments)
+    options.typed = sys.argv[1:] if arguments is None else list(arguments)
     try:
         if options.command in _ON_PROJECTS or getattr(options, "project", None):
             keep_private()

@@ -6,8 +6,22 @@ verification        a written file, read again and checked
 summaries           tables of methods and phrases
 dictionary_writing  dictionaries as CSV or patterns
 estimate            scores of a method from a judged sample
+card                what made an export, as JSON beside it
 """
 
+from engine.export.card import (
+    CARD_ENDING,
+    card_bytes,
+    dictionary_facts,
+    file_names,
+    glossa_version,
+    new_card,
+    prediction_card,
+    project_card,
+    run_facts,
+    text_facts,
+    write_export_card,
+)
 from engine.export.choice import (
     DICTIONARY,
     EXPORTED,
@@ -36,6 +50,7 @@ from engine.export.summaries import write_comparison, write_surfaces
 from engine.export.verification import Verification, verify
 
 __all__ = [
+    "CARD_ENDING",
     "DICTIONARY",
     "EXPORTED",
     "GOLD",
@@ -48,21 +63,31 @@ __all__ = [
     "ExportChoice",
     "Selection",
     "Verification",
+    "card_bytes",
     "choose_entities",
     "count_entities",
     "default_method",
     "default_run",
+    "dictionary_facts",
     "estimated_scores",
+    "file_names",
     "filter_entities",
+    "glossa_version",
     "measured_source",
     "measured_units",
     "methods_with_entities",
+    "new_card",
     "note_export",
     "offered",
+    "prediction_card",
+    "project_card",
+    "run_facts",
     "runs_with_entities",
+    "text_facts",
     "verify",
     "with_known",
     "write_comparison",
+    "write_export_card",
     "write_patterns",
     "write_phrases",
     "write_surfaces",

@@ -6,6 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from engine.export import (
+    CARD_ENDING,
     DICTIONARY,
     GOLD,
     REVIEWED,
@@ -246,11 +247,23 @@ def show_file(project: Project, choice: ExportChoice) -> None:
         )
         st.download_button(
             "All formats (zip)",
-            data=lambda: noted(project, state.all_formats(project, choice)),
+            data=lambda: noted(
+                project, state.all_formats(project, choice, command_line(project, choice))
+            ),
             file_name=state.file_name(choice, ".zip"),
             key="export_all_formats",
             on_click="ignore",
             icon=":material/folder_zip:",
+        )
+        st.download_button(
+            "Card (JSON)",
+            data=lambda: state.card(project, choice, command_line(project, choice)),
+            file_name=state.file_name(choice, ending) + CARD_ENDING,
+            key="export_card",
+            on_click="ignore",
+            icon=":material/info:",
+            help="What made this file: run, dictionary version, settings, Glossa's version, when. "
+            "Keep it beside the file. The zip holds it too.",
         )
     show_use(choice.format, state.types(project, choice))
     with integrity:
