@@ -50,7 +50,9 @@ TITLES = {
     "prodigy": "Prodigy",
     "doccano": "doccano",
     "label_studio": "Label Studio",
-    "spacy": "spaCy",
+    "spacy": "spaCy (JSONL)",
+    "docbin": "spaCy (DocBin)",
+    "parquet": "Hugging Face (Parquet)",
     "brat": "brat",
     "pubtator": "PubTator",
 }
