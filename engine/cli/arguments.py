@@ -15,7 +15,10 @@ from engine.settings import (
     TRAINING_PRESETS,
 )
 
-READABLE = "txt, csv, tsv, jsonl, json, conll, bio, iob2, pubtator, brat, spacy, parquet, or a zip of these"
+READABLE = (
+    "txt, csv, tsv, jsonl, json, conll, bio, iob2, pubtator, brat, spacy, parquet, or a zip of "
+    "these"
+)
 WRITABLE = [name for name, format in FORMATS.items() if format.write]
 
 if TYPE_CHECKING:

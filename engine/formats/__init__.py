@@ -15,7 +15,14 @@ writing                    a corpus into a file
 from engine.formats.alignment import Aligned, align, gold_of
 from engine.formats.benchmark import Columns, read_columns
 from engine.formats.catalog import FORMATS
-from engine.formats.contract import Format, Overview, Pairs, WriteOptions, WriteReport
+from engine.formats.contract import (
+    Format,
+    Overview,
+    Pairs,
+    WriteOptions,
+    WriteReport,
+    missing_package,
+)
 from engine.formats.detection import column_names
 from engine.formats.drafts import with_id
 from engine.formats.ids import unique_ids
@@ -43,6 +50,7 @@ __all__ = [
     "gold_of",
     "is_packed",
     "join_corpora",
+    "missing_package",
     "open_stream",
     "pair_files",
     "read_columns",

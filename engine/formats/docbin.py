@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import IO, Any
 
-from engine.files import Source, read_whole
+from engine.files import BLOCK, Source, read_whole
 from engine.formats.contract import (
     Format,
     Overview,
@@ -31,12 +31,9 @@ _ALL = "sc"  # the name that spaCy's span categorizer reads
 _ATTRIBUTES = ("ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "SENT_START")
 
 
-def _spacy() -> Any:
-    try:
-        import spacy
-    except ImportError:
-        raise missing_package(FORMAT) from None
-    return spacy
+def _check_installed() -> None:
+    if not FORMAT.is_installed:
+        raise missing_package(FORMAT)
 
 
 # ---- writing --------------------------------------------------------------------------------
@@ -46,10 +43,11 @@ def write_each(
     pairs: Pairs, out: IO[bytes], options: WriteOptions, overview: Overview
 ) -> WriteReport:
     """Write one Doc per document; entities of a document that is not annotated stay unset."""
-    spacy = _spacy()
+    _check_installed()
     from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
 
-    vocabulary = spacy.blank("xx").vocab
+    vocabulary = Vocab()
     docs = DocBin(attrs=_ATTRIBUTES, store_user_data=True)
     rows = overlapping = changed = 0
     for document, entities in pairs:
@@ -130,13 +128,14 @@ def _pieces(
 
 def read(file: Source, options: ReadOptions) -> Corpus:
     """Return the documents of a DocBin, with the entities in `doc.ents` and `doc.spans["sc"]`."""
-    spacy = _spacy()
+    _check_installed()
     from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
 
     data = read_whole(file).data
     _refuse_large(file.name, data, file.limits)
     try:
-        docs = list(DocBin().from_bytes(data).get_docs(spacy.blank("xx").vocab))
+        docs = list(DocBin().from_bytes(data).get_docs(Vocab()))
         documents = [_document(doc, i) for i, doc in enumerate(docs, start=1)]
     except Exception as error:  # spaCy raises whatever its parts do
         raise damaged(file.name, "spaCy's DocBin", error) from error
@@ -148,12 +147,9 @@ def _refuse_large(name: str, data: bytes, limits: Limits) -> None:
     unpacker, size = zlib.decompressobj(), 0
     most = limits.zip_unpacked_mb * 1_000_000
     try:
-        while size <= most and not unpacker.eof:
-            data = unpacker.unconsumed_tail or data
-            block = unpacker.decompress(data, 1 << 20)
-            if not block and not unpacker.unconsumed_tail:
-                break
-            size += len(block)
+        while data and size <= most:
+            size += len(unpacker.decompress(data, BLOCK))
+            data = unpacker.unconsumed_tail
     except zlib.error as error:
         raise damaged(name, "spaCy's DocBin", error) from error
     if size > most:

@@ -19,7 +19,7 @@ from engine.export import (
     default_run,
     note_export,
 )
-from engine.formats import WriteOptions, view_config
+from engine.formats import WriteOptions, missing_package, view_config
 from engine.jobs import Job
 from engine.projects import Project
 from ui.parts import elements, wording
@@ -56,18 +56,10 @@ TITLES = {
     "brat": "brat",
     "pubtator": "PubTator",
 }
-SPACY = """import json
-import spacy
-from spacy.tokens import DocBin
+DATASETS = """from datasets import load_dataset
 
-nlp, docs = spacy.blank("en"), DocBin()
-for line in open("entities.jsonl", encoding="utf-8"):
-    text, marked = json.loads(line)[:2]
-    doc = nlp.make_doc(text)
-    spans = [doc.char_span(*span, alignment_mode="expand") for span in marked["entities"]]
-    doc.ents = spacy.util.filter_spans([span for span in spans if span])
-    docs.add(doc)
-docs.to_disk("train.spacy")"""
+data = load_dataset("parquet", data_files="entities.parquet")["train"]
+names = data.features["ner_tags"].feature.names"""
 
 
 def show(project: Project) -> None:
@@ -90,7 +82,11 @@ def show(project: Project) -> None:
     choice = show_filters(project, choice)
     choice = replace(choice, format=show_formats())
     choice = replace(choice, options=show_options(choice.format))
-    show_file(project, choice)
+    chosen = state.writable()[choice.format]
+    if chosen.is_installed:
+        show_file(project, choice)
+    else:
+        st.warning(elements.plain(f"{str(missing_package(chosen)).capitalize()}."))
     st.subheader("More downloads", anchor=False)
     export_more.show(project, choice, job)
     elements.command(command_line(project, choice))
@@ -293,9 +289,9 @@ def show_use(format: str, types: list[str]) -> None:
     if format == "label_studio":
         with st.expander("Labeling configuration for Label Studio"):
             st.code(view_config(types), language="xml")
-    elif format == "spacy":
-        with st.expander("Convert this file to spaCy's DocBin"):
-            st.code(SPACY, language="python")
+    elif format == "parquet":
+        with st.expander("Load this file with Hugging Face datasets"):
+            st.code(DATASETS, language="python")
 
 
 def command_line(project: Project, choice: ExportChoice) -> str:

@@ -35,10 +35,12 @@ from engine.export import (
     verify,
     with_known,
 )
-from engine.formats import FORMATS, Format, WriteOptions, view_config
+from engine.files import SourceFile
+from engine.formats import FORMATS, Format, WriteOptions, is_packed, view_config
 from engine.jobs import Job
 from engine.projects import Project
 from engine.review import KnownPhrases
+from engine.settings import NO_LIMITS, ReadOptions
 from engine.text import Corpus, EntitiesByDocument, InputError
 from ui.state import corpus, findings
 
@@ -189,14 +191,28 @@ def _data_if_true(made: WrittenFile, checked: Verification) -> bytes:
 
 
 def first_lines(made: WrittenFile, format: str) -> str:
-    """Return the first lines of the file; for an archive, its list and its first annotations."""
+    """Return the first lines of the file; what is not text is shown as text."""
     if format == "brat":
         text = _inside_zip(made.data)
+    elif is_packed(SourceFile(f"file{FORMATS[format].extensions[0]}", made.data)):
+        text = _as_json(made.data, format)
     else:
         text = made.data[: PREVIEW_LINES * 20_000].decode("utf-8-sig", "replace")
     lines = text.split("\n")[:PREVIEW_LINES]
     cut = [f"{line[:_LONGEST_LINE]}…" if len(line) > _LONGEST_LINE else line for line in lines]
     return "\n".join(cut)
+
+
+def _as_json(data: bytes, format: str) -> str:
+    """Return the first documents of a file that is not text, read again, as JSON lines."""
+    read, out = FORMATS[format].read, BytesIO()
+    assert read is not None
+    texts = read(SourceFile("file", data, NO_LIMITS), ReadOptions())
+    first = replace(texts, documents=texts.documents[:PREVIEW_LINES])
+    write = FORMATS["jsonl"].write
+    assert write is not None
+    write(first, out, WriteOptions())
+    return out.getvalue().decode()
 
 
 def _inside_zip(data: bytes) -> str:
@@ -215,6 +231,8 @@ def all_formats(project: Project, choice: ExportChoice, command: str) -> bytes:
     origin = _card(project, choice, command)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, format in writable().items():
+            if not format.is_installed:
+                continue
             options = choice.options if choice.format == name else WriteOptions()
             made = _write(texts, replace(choice, format=name, options=options))
             data = _data_if_true(made, verify(made.data, name, texts))

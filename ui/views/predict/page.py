@@ -278,7 +278,9 @@ def show_table(predicted_text: state.PredictedText) -> None:
 def show_download(project: Project, predicted_text: state.PredictedText, job: Job) -> None:
     """Draw the choice of format, the download and its card."""
     writable = {
-        name: format for name, format in FORMATS.items() if format.write and name != "benchmark"
+        name: format
+        for name, format in FORMATS.items()
+        if format.write and format.is_installed and name != "benchmark"
     }
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(
