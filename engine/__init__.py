@@ -20,6 +20,7 @@ The packages lie along the data path, and each imports only those before it:
     projects      a folder and a database per project
     jobs          training and prediction in processes of their own
     export        what leaves Glossa
+    portable      a trained tagger in the forms that other tools load
     guide         what to do next, and which method to take
     library       the functions of `import glossa`
     cli           the command `glossa`
@@ -30,9 +31,11 @@ The names below are the library that `import glossa` offers.
 from engine.dictionaries import Dictionary
 from engine.library import (
     evaluate,
+    export_model,
     health,
     label,
     labeled,
+    load_onnx,
     load_run,
     mend,
     next_steps,
@@ -56,9 +59,11 @@ __all__ = [
     "Project",
     "Settings",
     "evaluate",
+    "export_model",
     "health",
     "label",
     "labeled",
+    "load_onnx",
     "load_run",
     "mend",
     "next_steps",

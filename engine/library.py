@@ -42,6 +42,7 @@ from engine.text import Corpus, Document, EntitiesByDocument, InputError
 if TYPE_CHECKING:
     from engine.experiment import Run
     from engine.learning import Progress
+    from engine.portable import OnnxTagger
 
 Files = str | Path | SourceFile | Iterable[str | Path | SourceFile]
 
@@ -172,11 +173,33 @@ def load_run(folder: str | Path, *, trust: bool = False) -> "Run":
     return runs.load_run(Path(folder), is_trusted=trust)
 
 
-def predict(tagger: "Run", corpus: Corpus) -> Corpus:
+def predict(tagger: "Run | OnnxTagger", corpus: Corpus) -> Corpus:
     """Return the corpus with the entities that the tagger finds in it."""
     from engine import experiment
 
-    return replace(corpus, entities=experiment.predict(tagger, corpus.documents))
+    if isinstance(tagger, experiment.Run):
+        return replace(corpus, entities=experiment.predict(tagger, corpus.documents))
+    return replace(corpus, entities=tagger.predict(corpus.documents))
+
+
+def export_model(
+    run: str | Path, to: str, out: str | Path, *, trust: bool = False
+) -> Sequence[str]:
+    """Write the run in the folder `run` to the new folder `out`; return notes on what differs.
+
+    `to` is "spacy" (for `spacy.load`), "transformers" (for `pipeline("token-classification")`; a
+    fine-tuned transformer only) or "onnx".
+    """
+    from engine import portable
+
+    return portable.export_model(Path(run), to, Path(out), is_trusted=trust)
+
+
+def load_onnx(folder: str | Path) -> "OnnxTagger":
+    """Return a tagger that `export_model` wrote as ONNX; `predict` takes it like any other."""
+    from engine import portable
+
+    return portable.OnnxTagger(Path(folder))
 
 
 def evaluate(
@@ -208,10 +231,11 @@ def write_corpus(
 def _origin(made_by: "Run | str | Path | Sequence[Dictionary]") -> dict[str, Any]:
     if isinstance(made_by, str | Path):
         return {"run": run_facts(read_card(Path(made_by)))}
-    if hasattr(made_by, "taggers"):
-        run = {"method": made_by.settings.method, "types": list(made_by.types)}
-        return {"run": run | {"settings": asdict(made_by.settings)}}
-    return {"dictionaries": dictionary_facts(made_by)}
+    if isinstance(made_by, Sequence):
+        return {"dictionaries": dictionary_facts(made_by)}
+    settings = made_by.settings
+    facts = {"method": settings.method, "types": list(made_by.types), "settings": asdict(settings)}
+    return {"run": facts}
 
 
 def next_steps(project: Project | str) -> tuple[Step, ...]:

@@ -101,6 +101,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_status(commands_parser)
     add_import(commands_parser)
     add_export(commands_parser)
+    _add_export_model(commands_parser)
     add_work(commands_parser)
     _add_app(commands_parser)
     _add_doctor(commands_parser)
@@ -305,6 +306,28 @@ def _add_predict(parsers: "Subparsers") -> None:
     parser.set_defaults(run=_predict)
 
 
+def _add_export_model(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "export-model",
+        "write a trained run in a form that other tools load",
+        "glossa export-model --run runs/conf_mpu-seed0 --to spacy --out tagger",
+    )
+    parser.add_argument(
+        "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"
+    )
+    parser.add_argument(
+        "--to",
+        required=True,
+        choices=("spacy", "transformers", "onnx"),
+        help='spacy = for spacy.load; transformers = for pipeline("token-classification"), a '
+        "fine-tuned transformer only; onnx = graphs for onnxruntime",
+    )
+    parser.add_argument("--out", required=True, metavar="DIR", help="new folder to write")
+    add_trust(parser)
+    parser.set_defaults(run=_export_model)
+
+
 def _add_suggest(parsers: "Subparsers") -> None:
     parser = add_command(
         parsers,
@@ -341,6 +364,12 @@ def _predict(options: argparse.Namespace) -> None:
     from engine.cli.predict import predict_command
 
     predict_command(options)
+
+
+def _export_model(options: argparse.Namespace) -> None:
+    from engine.cli.export_model import export_model_command
+
+    export_model_command(options)
 
 
 def _suggest(options: argparse.Namespace) -> None:

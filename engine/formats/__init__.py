@@ -24,6 +24,7 @@ from engine.formats.contract import (
     missing_package,
 )
 from engine.formats.detection import column_names
+from engine.formats.docbin import make_doc
 from engine.formats.drafts import with_id
 from engine.formats.ids import unique_ids
 from engine.formats.label_studio import view_config
@@ -50,6 +51,7 @@ __all__ = [
     "gold_of",
     "is_packed",
     "join_corpora",
+    "make_doc",
     "missing_package",
     "open_stream",
     "pair_files",

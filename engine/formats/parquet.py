@@ -164,7 +164,7 @@ def _column(
 ) -> str | None:
     if asked and asked not in names:
         raise InputError(f'{name} has no column "{asked}". Columns: {", ".join(names)[:160]}', fix)
-    place = find_column(names, (asked,) if asked else usual)
+    place = find_column(tuple(names), (asked,) if asked else usual)
     return None if place is None else names[place]
 
 

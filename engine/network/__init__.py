@@ -40,7 +40,9 @@ from engine.network.pretrained import (
     has_encoder,
     open_pretrained,
     vectors_of,
+    window_of,
 )
+from engine.network.subwords import SubwordInputs, pool
 from engine.network.tagger import BiLstmTagger, predict_probabilities
 from engine.network.token_features import TokenFeatures
 from engine.network.transformer import Features, Stopped, TransformerTagger, open_features
@@ -64,6 +66,7 @@ __all__ = [
     "Lexicon",
     "Pretrained",
     "Stopped",
+    "SubwordInputs",
     "TokenFeatures",
     "Tokens",
     "TransformerTagger",
@@ -91,6 +94,7 @@ __all__ = [
     "open_pretrained",
     "open_saved_encoder",
     "open_vectors",
+    "pool",
     "predict_probabilities",
     "prediction_batches",
     "save_encoder",
@@ -99,4 +103,5 @@ __all__ = [
     "training_batches",
     "vectors_fingerprint",
     "vectors_of",
+    "window_of",
 ]

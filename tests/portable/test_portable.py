@@ -1,0 +1,275 @@
+"""A run in other forms finds what the run itself finds."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+import torch
+
+import glossa
+from engine.cli.command_line import main
+from engine.dictionaries.model import Dictionary, Phrase
+from engine.experiment import Run, predict, probabilities
+from engine.learning.assembly import make_inputs, make_tagger
+from engine.learning.training_data import TrainingData
+from engine.network.features import Lexicon
+from engine.network.pretrained import open_pretrained
+from engine.planning import METHODS
+from engine.portable import OnnxTagger, export_model, forms, spacy_pipeline
+from engine.runs.saved import load_run, save_run
+from engine.settings import MATCH_PRESETS, Settings
+from engine.text.model import InputError
+from engine.text.tokenization import make_document
+from tests.support.tiny_encoders import save_tiny_bert, save_tiny_roberta
+
+ROOT = Path(__file__).parents[2]
+TYPES = ("Chemical", "Disease")
+TEXTS = (
+    "Aspirin induced hypotension in patients with Parkinson's disease.  COX-2 was naïve 😀!",
+    "",
+    "No α-β-blocker helped. " + "Long sentences of many words go on and on in windows " * 8 + ".",
+)
+DOCUMENTS = tuple(make_document(f"d{i}", text) for i, text in enumerate(TEXTS))
+LEXICON = Lexicon(
+    (Dictionary("D", (Phrase("hypotension", "Disease"), Phrase("aspirin", "Chemical"))),),
+    MATCH_PRESETS["balanced"],
+    TYPES,
+    False,
+)
+PLAIN = Settings(method="mpn", word_vectors="none", hidden_size=8, character_size=8)
+
+
+def save(folder, settings, lexicon=None, odds=1.0, gain=8.0):
+    """A run that was never trained; a larger last layer makes it sure of what it says."""
+    data = TrainingData([["a"]], np.zeros(1, np.int16), TYPES, lexicon)
+    cpu, method = torch.device("cpu"), METHODS[settings.method]
+    inputs = make_inputs(data, settings, cpu)
+    count = settings.ensemble * (len(TYPES) if method.has_tagger_per_type else 1)
+    taggers = []
+    for seed in range(count):
+        tagger = make_tagger(inputs, method.outputs(len(TYPES)), settings, seed, cpu)
+        last = tagger.output if settings.encoder == "transformer" else tagger.head[-1]
+        with torch.no_grad():
+            last.weight *= gain
+        taggers.append(tagger)
+    priors = np.array([0.8, 0.1, 0.1])
+    run = Run(settings, TYPES, priors, tuple(taggers), lexicon, open_pretrained(settings), (),
+              None, odds)  # fmt: skip
+    save_run(folder, run, data=data)
+    return folder
+
+
+def places(entities):
+    return {id: [(e.start, e.end, e.entity_type) for e in given] for id, given in entities.items()}
+
+
+def found(folder):
+    trained = load_run(folder)
+    entities = places(predict(trained, DOCUMENTS))
+    assert sum(map(len, entities.values())) > 5
+    return entities
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    return str(save_tiny_bert(tmp_path_factory.mktemp("bert")))
+
+
+@pytest.fixture(scope="module")
+def fine_tuned(tmp_path_factory, bert):
+    settings = replace(
+        PLAIN, encoder="transformer", encoder_name=bert, encoder_window=40, encoder_stride=8
+    )
+    return save(tmp_path_factory.mktemp("run") / "mpn-seed0", settings, odds=1.3)
+
+
+# ---- ONNX -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["plain", "glove and lexicon", "ensemble", "per type", "context"])
+def test_onnx_of_a_bilstm_gives_the_same_entities(tmp_path, bert, kind):
+    settings, lexicon, odds = {
+        "plain": (PLAIN, None, 1.0),
+        "glove and lexicon": (replace(PLAIN, word_vectors="glove"), LEXICON, 0.7),
+        "ensemble": (replace(PLAIN, ensemble=2), None, 1.4),
+        "per type": (replace(PLAIN, method="bnpu"), None, 1.0),
+        "context": (
+            replace(PLAIN, contextual_layer=1, encoder_name=bert, encoder_window=40,
+                    encoder_stride=8), LEXICON, 1.0),
+    }[kind]  # fmt: skip
+    run = save(tmp_path / "run", settings, lexicon, odds)
+    assert export_model(run, "onnx", tmp_path / "onnx") == []
+    tagger = OnnxTagger(tmp_path / "onnx")
+    assert places(tagger.predict(DOCUMENTS)) == found(run)
+    sentences = [list(s.tokens) for d in DOCUMENTS for s in d.sentences]
+    expected = probabilities(load_run(run), sentences)
+    assert np.abs(tagger.probabilities(sentences) - expected).max() < 1e-3
+
+
+def test_onnx_of_a_transformer_gives_the_same_entities(tmp_path, fine_tuned):
+    export_model(fine_tuned, "onnx", tmp_path / "onnx")
+    tagger = glossa.load_onnx(tmp_path / "onnx")
+    assert places(tagger.predict(DOCUMENTS)) == found(fine_tuned)
+    corpus = glossa.Corpus(DOCUMENTS)
+    assert places(glossa.predict(tagger, corpus).entities) == found(fine_tuned)
+
+
+def test_autoner_is_refused_as_onnx(tmp_path):
+    run = save(tmp_path / "run", replace(PLAIN, method="autoner"))
+    with pytest.raises(InputError, match=r"^AutoNER predicts ties .* Export the run as spacy$"):
+        export_model(run, "onnx", tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
+
+
+def test_a_damaged_folder_of_graphs_is_refused(tmp_path):
+    run = save(tmp_path / "run", PLAIN)
+    export_model(run, "onnx", tmp_path / "onnx")
+    (tmp_path / "onnx" / "tagger.onnx").write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="cannot be read; the run is damaged"):
+        OnnxTagger(tmp_path / "onnx")
+
+
+# ---- spaCy ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["mpn", "autoner"])
+def test_spacy_gives_the_same_entities(tmp_path, method):
+    run = save(tmp_path / "run", replace(PLAIN, method=method), LEXICON)
+    (run / "predictions.csv").write_text("not needed")
+    export_model(run, "spacy", tmp_path / "pipeline")
+    nlp = spacy.load(tmp_path / "pipeline")
+    docs = list(nlp.pipe(TEXTS))
+    expected = found(run)
+    for document, doc in zip(DOCUMENTS, docs, strict=True):
+        assert doc.text == document.text
+        marked = [(e.start_char, e.end_char, e.label_) for e in doc.ents]
+        assert marked == expected[document.id]
+        scores = doc.spans["glossa"].attrs["scores"]
+        assert len(scores) == len(marked) and all(0 <= score <= 1 for score in scores)
+    assert [t.text for t in docs[0] if not t.is_space] == [
+        token for sentence in DOCUMENTS[0].sentences for token in sentence.tokens
+    ]
+    assert nlp("").ents == ()
+    assert not (tmp_path / "pipeline" / "glossa" / "run" / "predictions.csv").exists()
+
+
+def test_the_component_works_in_a_pipeline_with_another_tokenizer(tmp_path):
+    run = save(tmp_path / "run", PLAIN)
+    nlp = spacy.blank("en")
+    component = nlp.add_pipe("glossa")
+    with pytest.raises(ValueError, match="this component has no run"):
+        nlp("Aspirin.")
+    component.use(run)
+    doc = nlp(TEXTS[0])
+    assert doc.ents and {e.label_ for e in doc.ents} <= set(TYPES)
+
+
+def test_spacy_finds_the_component_by_the_entry_points_of_the_package():
+    entry_points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    assert entry_points == {
+        "spacy_factories": {
+            spacy_pipeline.FACTORY: "engine.portable.spacy_pipeline:make_component"
+        },
+        "spacy_tokenizers": {
+            spacy_pipeline.TOKENIZER: "engine.portable.spacy_pipeline:make_tokenizer"
+        },
+    }
+    assert callable(spacy_pipeline.make_component) and callable(spacy_pipeline.make_tokenizer)
+
+
+# ---- transformers ---------------------------------------------------------------------------
+
+
+def test_transformers_loads_the_folder_without_code_of_ours(tmp_path, fine_tuned):
+    from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
+
+    [note] = export_model(fine_tuned, "transformers", tmp_path / "hf")
+    assert "may differ from glossa predict" in note
+    assert not list((tmp_path / "hf").glob("*.py"))
+    model = AutoModelForTokenClassification.from_pretrained(tmp_path / "hf")
+    assert model.config.id2label == {0: "O", 1: "I-Chemical", 2: "I-Disease"}
+    trained, tokens = load_run(fine_tuned), list(DOCUMENTS[0].sentences[0].tokens)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "hf")
+    given = tokenizer(tokens, is_split_into_words=True, return_tensors="pt")
+    words = np.array([-1 if w is None else w for w in given.word_ids()])
+    with torch.inference_mode():
+        logits = model(given["input_ids"], attention_mask=given["attention_mask"]).logits[0]
+    # The mean of the logits over a token's sub-words are our logits, non-entity weighted.
+    means = torch.stack([logits[words == i].mean(dim=0) for i in range(len(tokens))])
+    expected = probabilities(trained, [tokens])
+    assert np.abs(means.softmax(dim=1).numpy() - expected).max() < 1e-4
+    tagger = pipeline("token-classification", str(tmp_path / "hf"), aggregation_strategy="average")
+    sentence = DOCUMENTS[0].sentences[0]
+    theirs = {(e["start"], e["end"], e["entity_group"]) for e in tagger(sentence.text)}
+    here = {
+        (e.start, e.end, e.entity_type)
+        for e in predict(trained, [make_document("s", sentence.text)])["s"]
+    }
+    assert theirs and len(theirs & here) >= len(here) / 2
+
+
+def test_transformers_takes_roberta_too(tmp_path):
+    folder = str(save_tiny_roberta(tmp_path / "roberta"))
+    settings = replace(
+        PLAIN, encoder="transformer", encoder_name=folder, encoder_window=30, encoder_stride=4
+    )
+    run = save(tmp_path / "run", settings)
+    export_model(run, "transformers", tmp_path / "hf")
+    assert json.loads((tmp_path / "hf" / "config.json").read_text())["model_type"] == "roberta"
+
+
+def test_what_transformers_cannot_express_is_refused(tmp_path, bert):
+    run = save(tmp_path / "bilstm", PLAIN)
+    with pytest.raises(InputError, match=r"^this run is a BiLSTM, which transformers cannot load"):
+        export_model(run, "transformers", tmp_path / "out")
+    settings = replace(PLAIN, encoder="transformer", encoder_name=bert, ensemble=2,
+                       encoder_window=40, encoder_stride=8)  # fmt: skip
+    run = save(tmp_path / "two", settings)
+    with pytest.raises(InputError, match="with 2 taggers is not one network"):
+        export_model(run, "transformers", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+# ---- the command ----------------------------------------------------------------------------
+
+
+def test_the_command_writes_a_folder_with_its_card(tmp_path, capsys):
+    run = save(tmp_path / "run", PLAIN)
+    arguments = ["export-model", "--run", str(run), "--to", "onnx", "--out", str(tmp_path / "o")]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == f"Wrote {run} to {tmp_path / 'o'}: ONNX graphs.\n"
+    card = json.loads((tmp_path / "o" / "glossa.card.json").read_text())
+    assert card["run"]["method"] == "mpn" and card["command"].startswith("glossa export-model")
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == (
+        f"glossa export-model: {tmp_path / 'o'} is there already; name a folder that is new or "
+        "empty.\n"
+    )
+
+
+def test_bad_input_has_one_sentence(tmp_path, monkeypatch):
+    run = save(tmp_path / "run", PLAIN)
+    with pytest.raises(InputError, match='^"tflite" is not a form; choose one of spacy'):
+        glossa.export_model(run, "tflite", tmp_path / "out")
+    with pytest.raises(InputError, match="is not a finished run"):
+        glossa.export_model(tmp_path, "onnx", tmp_path / "out")
+    monkeypatch.setattr(forms, "find_spec", lambda name: None)
+    with pytest.raises(InputError) as error:
+        glossa.export_model(run, "spacy", tmp_path / "out")
+    assert str(error.value) == (
+        'the form spacy needs spacy, which is not installed. Run: pip install "glossa[spacy]"'
+    )
+
+
+def test_optional_packages_stay_out_until_they_are_asked_for():
+    script = (
+        "import sys, engine.portable, glossa\n"
+        "assert not {'spacy', 'onnx', 'onnxruntime'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
