@@ -21,6 +21,7 @@ The packages lie along the data path, and each imports only those before it:
     jobs          training and prediction in processes of their own
     export        what leaves Glossa
     portable      a trained tagger in the forms that other tools load
+    service       a trained tagger over HTTP
     guide         what to do next, and which method to take
     library       the functions of `import glossa`
     cli           the command `glossa`

@@ -97,7 +97,19 @@ def test_commands_on_the_sample_run_in_order(tmp_path, monkeypatch, capsys):
     Path("sample_data").symlink_to(ROOT / "sample_data")
     for command in commands("docs/command-line.md"):
         # Other tests run these: they train, or serve, or look at the whole machine.
-        if command.startswith(("train", "predict", "suggest", "curve", "work", "app", "doctor")):
+        if command.startswith(
+            (
+                "train",
+                "predict",
+                "suggest",
+                "curve",
+                "work",
+                "app",
+                "doctor",
+                "export-model",
+                "serve",
+            )
+        ):
             continue
         if "--checked" in command:
             sample = Path("check.csv").read_text(encoding="utf-8").splitlines()

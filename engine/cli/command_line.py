@@ -38,6 +38,7 @@ from engine.cli.project_arguments import (
     add_work,
 )
 from engine.cli.score import score_command
+from engine.export import MODEL_FORMS
 from engine.formats import FORMATS
 from engine.projects import keep_private
 from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS
@@ -102,6 +103,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_import(commands_parser)
     add_export(commands_parser)
     _add_export_model(commands_parser)
+    _add_serve(commands_parser)
     add_work(commands_parser)
     _add_app(commands_parser)
     _add_doctor(commands_parser)
@@ -319,13 +321,50 @@ def _add_export_model(parsers: "Subparsers") -> None:
     parser.add_argument(
         "--to",
         required=True,
-        choices=("spacy", "transformers", "onnx"),
+        choices=list(MODEL_FORMS),
         help='spacy = for spacy.load; transformers = for pipeline("token-classification"), a '
         "fine-tuned transformer only; onnx = graphs for onnxruntime",
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="new folder to write")
     add_trust(parser)
     parser.set_defaults(run=_export_model)
+
+
+def _add_serve(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "serve",
+        "answer HTTP requests with the entities that a trained run finds",
+        "glossa serve --run runs/conf_mpu-seed0 --port 8600",
+    )
+    parser.add_argument(
+        "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"
+    )
+    parser.add_argument("--port", type=count, default=8600, help="default: %(default)s")
+    parser.add_argument(
+        "--address", default="localhost", help="where the service listens (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--host-name",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name by which requests may call the service; GLOSSA_HOSTS names several",
+    )
+    parser.add_argument(
+        "--open",
+        action="store_true",
+        help="let others in without a token (better: GLOSSA_TOKEN)",
+    )
+    parser.add_argument(
+        "--most-mb",
+        type=count,
+        default=10,
+        metavar="N",
+        help="MB that one request may hold (default: %(default)s)",
+    )
+    add_trust(parser)
+    parser.set_defaults(run=_serve)
 
 
 def _add_suggest(parsers: "Subparsers") -> None:
@@ -370,6 +409,12 @@ def _export_model(options: argparse.Namespace) -> None:
     from engine.cli.export_model import export_model_command
 
     export_model_command(options)
+
+
+def _serve(options: argparse.Namespace) -> None:
+    from engine.cli.serve import serve_command
+
+    serve_command(options)
 
 
 def _suggest(options: argparse.Namespace) -> None:

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from engine.cli.terminal import note_all, say, typed_command
-from engine.portable import FORMS, export_model
+from engine.export import MODEL_FORMS
+from engine.portable import export_model
 
 
 def export_model_command(options: argparse.Namespace) -> None:
@@ -17,5 +18,5 @@ def export_model_command(options: argparse.Namespace) -> None:
         command=typed_command(options),
     )
     note_all(notes)
-    title = FORMS[options.to].title.replace("DIR", options.out)
+    title = MODEL_FORMS[options.to].use.replace("DIR", options.out)
     say(f"Wrote {options.run_folder} to {options.out}: {title}.")

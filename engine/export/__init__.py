@@ -7,6 +7,7 @@ summaries           tables of methods and phrases
 dictionary_writing  dictionaries as CSV or patterns
 estimate            scores of a method from a judged sample
 card                what made an export, as JSON beside it
+model_forms         forms of a trained tagger for other tools
 """
 
 from engine.export.card import (
@@ -45,6 +46,7 @@ from engine.export.choice import (
 )
 from engine.export.dictionary_writing import write_patterns, write_phrases
 from engine.export.estimate import MEASURE, estimated_scores, measured_source, measured_units
+from engine.export.model_forms import MODEL_FORMS, ModelForm
 from engine.export.selection import Selection
 from engine.export.summaries import write_comparison, write_surfaces
 from engine.export.verification import Verification, verify
@@ -56,11 +58,13 @@ __all__ = [
     "GOLD",
     "MEASURE",
     "METHOD_ORDER",
+    "MODEL_FORMS",
     "REVIEWED",
     "RUN",
     "ChosenEntities",
     "EntitySets",
     "ExportChoice",
+    "ModelForm",
     "Selection",
     "Verification",
     "card_bytes",

@@ -7,7 +7,7 @@ onnx_graphs      networks as ONNX
 onnx_folder      a folder of such graphs, and predicting with them
 """
 
-from engine.portable.forms import FORMS, export_model
+from engine.portable.forms import export_model
 from engine.portable.onnx_folder import OnnxTagger
 
-__all__ = ["FORMS", "OnnxTagger", "export_model"]
+__all__ = ["OnnxTagger", "export_model"]

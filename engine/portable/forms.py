@@ -4,11 +4,9 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
-from engine.export import new_card, run_facts
+from engine.export import MODEL_FORMS, new_card, run_facts
 from engine.files import write_error
 from engine.portable.onnx_folder import write_onnx
 from engine.portable.transformers_folder import write_transformers
@@ -18,15 +16,6 @@ from engine.system import process_mark
 from engine.text import InputError
 
 CARD = "glossa.card.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A form: what it is for, the packages that it needs, and the extra that brings them."""
-
-    title: str
-    packages: tuple[str, ...]
-    extra: str
 
 
 def _write_spacy(run_folder: Path, out: Path, is_trusted: bool) -> list[str]:
@@ -43,11 +32,6 @@ def _write_onnx(run_folder: Path, out: Path, is_trusted: bool) -> list[str]:
     return write_onnx(run_folder, load_run(run_folder, is_trusted=is_trusted), out)
 
 
-FORMS = {
-    "spacy": Form('spacy.load("DIR")', ("spacy",), "spacy"),
-    "transformers": Form('pipeline("token-classification", "DIR")', ("transformers",), "train"),
-    "onnx": Form("ONNX graphs", ("onnx", "onnxruntime"), "onnx"),
-}
 _WRITERS: dict[str, Callable[[Path, Path, bool], list[str]]] = {
     "spacy": _write_spacy,
     "transformers": _write_transformers,
@@ -62,13 +46,12 @@ def export_model(
 
     InputError says why a run cannot take a form, and nothing is written then.
     """
-    if form not in FORMS:
-        raise InputError(f'"{form}" is not a form; choose one of {", ".join(FORMS)}')
-    missing = [name for name in FORMS[form].packages if find_spec(name) is None]
-    if missing:
+    if form not in MODEL_FORMS:
+        raise InputError(f'"{form}" is not a form; choose one of {", ".join(MODEL_FORMS)}')
+    if missing := MODEL_FORMS[form].missing:
         raise InputError(
             f"the form {form} needs {' and '.join(missing)}, which is not installed. "
-            f'Run: pip install "glossa[{FORMS[form].extra}]"'
+            f'Run: pip install "glossa[{MODEL_FORMS[form].extra}]"'
         )
     card = read_card(run_folder)
     _refuse_full(out)

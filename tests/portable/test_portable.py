@@ -14,55 +14,16 @@ import torch
 
 import glossa
 from engine.cli.command_line import main
-from engine.dictionaries.model import Dictionary, Phrase
-from engine.experiment import Run, predict, probabilities
-from engine.learning.assembly import make_inputs, make_tagger
-from engine.learning.training_data import TrainingData
-from engine.network.features import Lexicon
-from engine.network.pretrained import open_pretrained
-from engine.planning import METHODS
-from engine.portable import OnnxTagger, export_model, forms, spacy_pipeline
-from engine.runs.saved import load_run, save_run
-from engine.settings import MATCH_PRESETS, Settings
+from engine.experiment import predict, probabilities
+from engine.export import model_forms
+from engine.portable import OnnxTagger, export_model, spacy_pipeline
+from engine.runs.saved import load_run
 from engine.text.model import InputError
 from engine.text.tokenization import make_document
 from tests.support.tiny_encoders import save_tiny_bert, save_tiny_roberta
+from tests.support.untrained_runs import DOCUMENTS, LEXICON, PLAIN, TEXTS, TYPES, save_untrained
 
 ROOT = Path(__file__).parents[2]
-TYPES = ("Chemical", "Disease")
-TEXTS = (
-    "Aspirin induced hypotension in patients with Parkinson's disease.  COX-2 was naïve 😀!",
-    "",
-    "No α-β-blocker helped. " + "Long sentences of many words go on and on in windows " * 8 + ".",
-)
-DOCUMENTS = tuple(make_document(f"d{i}", text) for i, text in enumerate(TEXTS))
-LEXICON = Lexicon(
-    (Dictionary("D", (Phrase("hypotension", "Disease"), Phrase("aspirin", "Chemical"))),),
-    MATCH_PRESETS["balanced"],
-    TYPES,
-    False,
-)
-PLAIN = Settings(method="mpn", word_vectors="none", hidden_size=8, character_size=8)
-
-
-def save(folder, settings, lexicon=None, odds=1.0, gain=8.0):
-    """A run that was never trained; a larger last layer makes it sure of what it says."""
-    data = TrainingData([["a"]], np.zeros(1, np.int16), TYPES, lexicon)
-    cpu, method = torch.device("cpu"), METHODS[settings.method]
-    inputs = make_inputs(data, settings, cpu)
-    count = settings.ensemble * (len(TYPES) if method.has_tagger_per_type else 1)
-    taggers = []
-    for seed in range(count):
-        tagger = make_tagger(inputs, method.outputs(len(TYPES)), settings, seed, cpu)
-        last = tagger.output if settings.encoder == "transformer" else tagger.head[-1]
-        with torch.no_grad():
-            last.weight *= gain
-        taggers.append(tagger)
-    priors = np.array([0.8, 0.1, 0.1])
-    run = Run(settings, TYPES, priors, tuple(taggers), lexicon, open_pretrained(settings), (),
-              None, odds)  # fmt: skip
-    save_run(folder, run, data=data)
-    return folder
 
 
 def places(entities):
@@ -86,7 +47,7 @@ def fine_tuned(tmp_path_factory, bert):
     settings = replace(
         PLAIN, encoder="transformer", encoder_name=bert, encoder_window=40, encoder_stride=8
     )
-    return save(tmp_path_factory.mktemp("run") / "mpn-seed0", settings, odds=1.3)
+    return save_untrained(tmp_path_factory.mktemp("run") / "mpn-seed0", settings, odds=1.3)
 
 
 # ---- ONNX -----------------------------------------------------------------------------------
@@ -103,7 +64,7 @@ def test_onnx_of_a_bilstm_gives_the_same_entities(tmp_path, bert, kind):
             replace(PLAIN, contextual_layer=1, encoder_name=bert, encoder_window=40,
                     encoder_stride=8), LEXICON, 1.0),
     }[kind]  # fmt: skip
-    run = save(tmp_path / "run", settings, lexicon, odds)
+    run = save_untrained(tmp_path / "run", settings, lexicon, odds)
     assert export_model(run, "onnx", tmp_path / "onnx") == []
     tagger = OnnxTagger(tmp_path / "onnx")
     assert places(tagger.predict(DOCUMENTS)) == found(run)
@@ -121,14 +82,14 @@ def test_onnx_of_a_transformer_gives_the_same_entities(tmp_path, fine_tuned):
 
 
 def test_autoner_is_refused_as_onnx(tmp_path):
-    run = save(tmp_path / "run", replace(PLAIN, method="autoner"))
+    run = save_untrained(tmp_path / "run", replace(PLAIN, method="autoner"))
     with pytest.raises(InputError, match=r"^AutoNER predicts ties .* Export the run as spacy$"):
         export_model(run, "onnx", tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
 
 
 def test_a_damaged_folder_of_graphs_is_refused(tmp_path):
-    run = save(tmp_path / "run", PLAIN)
+    run = save_untrained(tmp_path / "run", PLAIN)
     export_model(run, "onnx", tmp_path / "onnx")
     (tmp_path / "onnx" / "tagger.onnx").write_bytes(b"nonsense")
     with pytest.raises(InputError, match="cannot be read; the run is damaged"):
@@ -140,7 +101,7 @@ def test_a_damaged_folder_of_graphs_is_refused(tmp_path):
 
 @pytest.mark.parametrize("method", ["mpn", "autoner"])
 def test_spacy_gives_the_same_entities(tmp_path, method):
-    run = save(tmp_path / "run", replace(PLAIN, method=method), LEXICON)
+    run = save_untrained(tmp_path / "run", replace(PLAIN, method=method), LEXICON)
     (run / "predictions.csv").write_text("not needed")
     export_model(run, "spacy", tmp_path / "pipeline")
     nlp = spacy.load(tmp_path / "pipeline")
@@ -160,7 +121,7 @@ def test_spacy_gives_the_same_entities(tmp_path, method):
 
 
 def test_the_component_works_in_a_pipeline_with_another_tokenizer(tmp_path):
-    run = save(tmp_path / "run", PLAIN)
+    run = save_untrained(tmp_path / "run", PLAIN)
     nlp = spacy.blank("en")
     component = nlp.add_pipe("glossa")
     with pytest.raises(ValueError, match="this component has no run"):
@@ -173,13 +134,12 @@ def test_the_component_works_in_a_pipeline_with_another_tokenizer(tmp_path):
 def test_spacy_finds_the_component_by_the_entry_points_of_the_package():
     entry_points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
     assert entry_points == {
-        "spacy_factories": {
-            spacy_pipeline.FACTORY: "engine.portable.spacy_pipeline:make_component"
-        },
+        "spacy_factories": {"glossa": "engine.portable.spacy_pipeline:make_component"},
         "spacy_tokenizers": {
-            spacy_pipeline.TOKENIZER: "engine.portable.spacy_pipeline:make_tokenizer"
+            "glossa.Tokenizer.v1": "engine.portable.spacy_pipeline:make_tokenizer"
         },
     }
+    assert (spacy_pipeline.FACTORY, spacy_pipeline.TOKENIZER) == ("glossa", "glossa.Tokenizer.v1")
     assert callable(spacy_pipeline.make_component) and callable(spacy_pipeline.make_tokenizer)
 
 
@@ -219,18 +179,18 @@ def test_transformers_takes_roberta_too(tmp_path):
     settings = replace(
         PLAIN, encoder="transformer", encoder_name=folder, encoder_window=30, encoder_stride=4
     )
-    run = save(tmp_path / "run", settings)
+    run = save_untrained(tmp_path / "run", settings)
     export_model(run, "transformers", tmp_path / "hf")
     assert json.loads((tmp_path / "hf" / "config.json").read_text())["model_type"] == "roberta"
 
 
 def test_what_transformers_cannot_express_is_refused(tmp_path, bert):
-    run = save(tmp_path / "bilstm", PLAIN)
+    run = save_untrained(tmp_path / "bilstm", PLAIN)
     with pytest.raises(InputError, match=r"^this run is a BiLSTM, which transformers cannot load"):
         export_model(run, "transformers", tmp_path / "out")
     settings = replace(PLAIN, encoder="transformer", encoder_name=bert, ensemble=2,
                        encoder_window=40, encoder_stride=8)  # fmt: skip
-    run = save(tmp_path / "two", settings)
+    run = save_untrained(tmp_path / "two", settings)
     with pytest.raises(InputError, match="with 2 taggers is not one network"):
         export_model(run, "transformers", tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -240,10 +200,13 @@ def test_what_transformers_cannot_express_is_refused(tmp_path, bert):
 
 
 def test_the_command_writes_a_folder_with_its_card(tmp_path, capsys):
-    run = save(tmp_path / "run", PLAIN)
+    run = save_untrained(tmp_path / "run", PLAIN)
     arguments = ["export-model", "--run", str(run), "--to", "onnx", "--out", str(tmp_path / "o")]
     assert main(arguments) == 0
-    assert capsys.readouterr().out == f"Wrote {run} to {tmp_path / 'o'}: ONNX graphs.\n"
+    assert (
+        capsys.readouterr().out
+        == f"Wrote {run} to {tmp_path / 'o'}: ONNX graphs for onnxruntime.\n"
+    )
     card = json.loads((tmp_path / "o" / "glossa.card.json").read_text())
     assert card["run"]["method"] == "mpn" and card["command"].startswith("glossa export-model")
     assert main(arguments) == 2
@@ -254,12 +217,12 @@ def test_the_command_writes_a_folder_with_its_card(tmp_path, capsys):
 
 
 def test_bad_input_has_one_sentence(tmp_path, monkeypatch):
-    run = save(tmp_path / "run", PLAIN)
-    with pytest.raises(InputError, match='^"tflite" is not a form; choose one of spacy'):
+    run = save_untrained(tmp_path / "run", PLAIN)
+    with pytest.raises(InputError, match=r'^"tflite" is not a form; choose one of spacy'):
         glossa.export_model(run, "tflite", tmp_path / "out")
     with pytest.raises(InputError, match="is not a finished run"):
         glossa.export_model(tmp_path, "onnx", tmp_path / "out")
-    monkeypatch.setattr(forms, "find_spec", lambda name: None)
+    monkeypatch.setattr(model_forms, "find_spec", lambda name: None)
     with pytest.raises(InputError) as error:
         glossa.export_model(run, "spacy", tmp_path / "out")
     assert str(error.value) == (
