@@ -3,7 +3,7 @@
 command_line, arguments, project_arguments   all commands and their options
 label, health, score, convert, predict       commands on files
 learning: train, curve; suggest              the same, with torch
-export_model, serve                          a run for other tools, and as a service
+export_model, serve, encoders                a run for other tools, as a service; transformers
 projects, status, import_, export, project_training
                                              commands on projects
 app, doctor                                  start the app; check the installation

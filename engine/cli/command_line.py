@@ -28,6 +28,7 @@ from engine.cli.arguments import (
 )
 from engine.cli.convert import convert_command
 from engine.cli.doctor import doctor_command
+from engine.cli.encoders import encoders_command
 from engine.cli.health import health_command
 from engine.cli.label import label_command
 from engine.cli.project_arguments import (
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from engine.cli.arguments import Subparsers
 
 
-_ON_PROJECTS = ("projects", "status", "import", "export", "work")
+_ON_PROJECTS = ("projects", "status", "import", "export", "work", "encoders")
 _FOR_LEARNING = ("torch", "transformers", "safetensors")  # what labeling alone does without
 
 
@@ -104,6 +105,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_export(commands_parser)
     _add_export_model(commands_parser)
     _add_serve(commands_parser)
+    _add_encoders(commands_parser)
     add_work(commands_parser)
     _add_app(commands_parser)
     _add_doctor(commands_parser)
@@ -365,6 +367,20 @@ def _add_serve(parsers: "Subparsers") -> None:
     )
     add_trust(parser)
     parser.set_defaults(run=_serve)
+
+
+def _add_encoders(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "encoders",
+        "list the transformers that can be chosen by name, or download one",
+        "glossa encoders --download google-bert/bert-base-cased",
+    )
+    parser.add_argument(
+        "--download", metavar="NAME", help="from Hugging Face into the data folder (GLOSSA_DATA)"
+    )
+    parser.add_argument("--note", action="store_true", help=argparse.SUPPRESS)  # for the app
+    parser.set_defaults(run=encoders_command)
 
 
 def _add_suggest(parsers: "Subparsers") -> None:

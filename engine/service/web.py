@@ -143,11 +143,13 @@ def make_service(trained: Run, card: Card, name: str, *, most_mb: int = MOST_MB)
     @app.exception_handler(RequestValidationError)
     def bad_request(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
+        if "json" not in request.headers.get("content-type", ""):
+            sentence = "Send JSON, with the header Content-Type: application/json."
+            return JSONResponse({"detail": sentence}, 422)
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"] if part != "body") or "the request"
         return JSONResponse({"detail": f"{place}: {first['msg']}."}, 422)
 
-    # The models are local classes, so their names in annotations must be found here.
     return app
 
 

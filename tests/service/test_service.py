@@ -38,7 +38,7 @@ def port(run, tmp_path_factory):
     with log.open("wb") as out:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=out)
         try:
-            wait_until(lambda: answers(port) or server.poll() is not None, seconds=120)
+            wait_until(lambda: answers(port) or server.poll() is not None, "the service answers")
             assert server.poll() is None, log.read_text()
             yield port
         finally:
@@ -55,7 +55,7 @@ def answers(port):
 
 def ask(port, verb, path, body=None, **headers):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    given = {"Authorization": f"Bearer {TOKEN}", **headers}
+    given = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **headers}
     data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
     connection.request(verb, path, data, {k: v for k, v in given.items() if v is not None})
     response = connection.getresponse()
@@ -149,10 +149,19 @@ def test_a_body_without_a_length_is_refused_at_the_limit(port):
     ],
 )
 def test_bad_requests_have_one_sentence(port, body, sentence):
-    status, answer = ask(port, "POST", "/entities", body, **{"Content-Type": "application/json"})
+    status, answer = ask(port, "POST", "/entities", body)
     assert status in (400, 422), answer
     assert isinstance(answer["detail"], str) and "\n" not in answer["detail"]
     assert sentence in answer["detail"]
+
+
+def test_a_form_of_a_web_page_is_no_question(port):
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    status, answer = ask(port, "POST", "/entities", {"text": "a"}, **kind)
+    assert (status, answer["detail"]) == (
+        422,
+        "Send JSON, with the header Content-Type: application/json.",
+    )
 
 
 # ---- starting -------------------------------------------------------------------------------
