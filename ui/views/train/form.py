@@ -311,9 +311,9 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
             "Use the context of words",
             value=base.contextual_layer > 0,
             key=f"train_context_{key}",
-            help="The transformer above, which is not trained, reads the text once; the tagger then "
-            "sees what words mean in their context. Without it, the tagger misses more, but finds "
-            "entities in new text about five times faster.",
+            help="The transformer above, which is not trained, reads the text once; the tagger "
+            "then sees what words mean in their context. Without it, the tagger misses more, but "
+            "finds entities in new text about five times faster.",
         )
         chosen["contextual_layer"] = (base.contextual_layer or _CONTEXT_LAYER) * has_context
     changed = {name: value for name, value in chosen.items() if value != getattr(base, name)}
