@@ -21,6 +21,8 @@ The packages lie along the data path, and each imports only those before it:
     projects      a folder and a database per project
     jobs          training and prediction in processes of their own
     export        what leaves Glossa
+    portable      a trained tagger in the forms that other tools load
+    service       a trained tagger over HTTP
     guide         what to do next, and which method to take
     library       the functions of `import glossa`
     cli           the command `glossa`
@@ -33,10 +35,12 @@ from engine.library import (
     add_opinion,
     compare_on_hidden_phrases,
     evaluate,
+    export_model,
     health,
     label,
     label_with_opinion,
     labeled,
+    load_onnx,
     load_run,
     mend,
     next_steps,
@@ -65,10 +69,12 @@ __all__ = [
     "add_opinion",
     "compare_on_hidden_phrases",
     "evaluate",
+    "export_model",
     "health",
     "label",
     "label_with_opinion",
     "labeled",
+    "load_onnx",
     "load_run",
     "mend",
     "next_steps",

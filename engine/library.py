@@ -6,7 +6,7 @@ offers them. Whatever learns needs torch, which is imported by the first call th
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,20 @@ from engine import formats as _formats
 from engine import labels as _labels
 from engine import scoring as _scoring
 from engine.dictionaries import Dictionary
-from engine.export import by_trust
+from engine.export import (
+    by_trust,
+    dictionary_facts,
+    new_card,
+    run_facts,
+    text_facts,
+    write_export_card,
+)
 from engine.files import SourceFile, read_source
 from engine.guide import Step, project_steps
 from engine.labels import DistantLabels, Health, HealthEntry
 from engine.projects import Opinion, Project, open_project
 from engine.review import suggestions
+from engine.run_folder import read_card
 from engine.scoring import HIDDEN_SHARE, Evaluation
 from engine.settings import (
     DEFAULT_MATCH_PRESET,
@@ -49,6 +57,7 @@ from engine.text import (
 if TYPE_CHECKING:
     from engine.experiment import Run
     from engine.learning import Progress
+    from engine.portable import OnnxTagger
 
 Files = str | Path | SourceFile | Iterable[str | Path | SourceFile]
 
@@ -248,11 +257,33 @@ def load_run(folder: str | Path, *, trust: bool = False) -> "Run":
     return runs.load_run(Path(folder), is_trusted=trust)
 
 
-def predict(tagger: "Run", corpus: Corpus) -> Corpus:
+def predict(tagger: "Run | OnnxTagger", corpus: Corpus) -> Corpus:
     """Return the corpus with the entities that the tagger finds in it."""
     from engine import experiment
 
-    return replace(corpus, entities=experiment.predict(tagger, corpus.documents))
+    if isinstance(tagger, experiment.Run):
+        return replace(corpus, entities=experiment.predict(tagger, corpus.documents))
+    return replace(corpus, entities=tagger.predict(corpus.documents))
+
+
+def export_model(
+    run: str | Path, to: str, out: str | Path, *, trust: bool = False
+) -> Sequence[str]:
+    """Write the run in the folder `run` to the new folder `out`; return notes on what differs.
+
+    `to` is "spacy" (for `spacy.load`), "transformers" (for `pipeline("token-classification")`; a
+    fine-tuned transformer only) or "onnx".
+    """
+    from engine import portable
+
+    return portable.export_model(Path(run), to, Path(out), is_trusted=trust)
+
+
+def load_onnx(folder: str | Path) -> "OnnxTagger":
+    """Return a tagger that `export_model` wrote as ONNX; `predict` takes it like any other."""
+    from engine import portable
+
+    return portable.OnnxTagger(Path(folder))
 
 
 def twin(
@@ -283,12 +314,33 @@ def evaluate(
     return _scoring.evaluate_documents(documents, gold, predicted)
 
 
-def write_corpus(corpus: Corpus, path: str | Path, format: str | None = None) -> int:
+def write_corpus(
+    corpus: Corpus,
+    path: str | Path,
+    format: str | None = None,
+    *,
+    made_by: "Run | str | Path | Sequence[Dictionary] | None" = None,
+) -> int:
     """Write the entities of the corpus to a file and return the number of rows.
 
-    The format follows from the name of the file unless one is named.
+    The format follows from the name of the file unless one is named. `made_by` is what found the
+    entities (a tagger, the folder of a run, or dictionaries): a card beside the file then says so.
     """
-    return _formats.write_corpus(corpus, path, format).rows
+    rows = _formats.write_corpus(corpus, path, format).rows
+    if made_by is not None:
+        card = new_card("written from Python", **_origin(made_by), text=text_facts(corpus))
+        write_export_card(path, card, _formats.writable_format(path, format).name)
+    return rows
+
+
+def _origin(made_by: "Run | str | Path | Sequence[Dictionary]") -> dict[str, Any]:
+    if isinstance(made_by, str | Path):
+        return {"run": run_facts(read_card(Path(made_by)))}
+    if isinstance(made_by, Sequence):
+        return {"dictionaries": dictionary_facts(made_by)}
+    settings = made_by.settings
+    facts = {"method": settings.method, "types": list(made_by.types), "settings": asdict(settings)}
+    return {"run": facts}
 
 
 def next_steps(project: Project | str) -> tuple[Step, ...]:

@@ -98,7 +98,18 @@ def test_commands_on_the_sample_run_in_order(tmp_path, monkeypatch, capsys):
     for command in commands("docs/command-line.md"):
         # Other tests run these: they train, or serve, or look at the whole machine.
         if command.startswith(
-            ("train", "predict", "twin", "suggest", "curve", "work", "app", "doctor")
+            (
+                "train",
+                "predict",
+                "twin",
+                "suggest",
+                "curve",
+                "work",
+                "app",
+                "doctor",
+                "export-model",
+                "serve",
+            )
         ):
             continue
         if "--checked" in command:

@@ -18,11 +18,12 @@ UI = ROOT / "ui"
 ORDER = [
     "settings", "system", "text", "files", "formats", "dictionaries", "labels",
     "scoring", "planning", "run_folder", "network", "learning", "experiment", "runs", "shards",
-    "review", "projects", "jobs", "export", "guide", "library", "cli", "__main__",
+    "review", "projects", "jobs", "export", "portable", "service", "guide", "library", "cli",
+    "__main__",
 ]  # fmt: skip
 # What the process of a job runs. It needs torch, so `engine.jobs` cannot offer its names.
 INNER_PACKAGES = ("engine.jobs.worker",)
-WITH_TORCH = ("network", "learning", "experiment", "runs", "jobs.worker")
+WITH_TORCH = ("network", "learning", "experiment", "runs", "jobs.worker", "portable", "service")
 
 ENGINE_FILES = sorted(ENGINE.rglob("*.py"))
 UI_FILES = sorted(UI.rglob("*.py"))

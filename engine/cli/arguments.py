@@ -15,9 +15,11 @@ from engine.settings import (
     METHODS,
     TRAINING_PRESETS,
 )
-from engine.shards import PARQUET
 
-READABLE = "txt, csv, tsv, jsonl, json, conll, bio, iob2, pubtator, brat, or a zip of these"
+READABLE = (
+    "txt, csv, tsv, jsonl, json, conll, bio, iob2, pubtator, brat, spacy, parquet, or a zip of "
+    "these"
+)
 WRITABLE = [name for name, format in FORMATS.items() if format.write]
 
 if TYPE_CHECKING:
@@ -193,15 +195,14 @@ def add_writing(
         "--out",
         required=is_required,
         metavar="FILE",
-        help="file to write; its ending chooses the format"
-        + ("; with shards: folder or URL of the results" if has_shards else ""),
+        help="file to write; its ending chooses the format; FILE.card.json beside it says what "
+        "made it" + ("; with shards: folder or URL of the results" if has_shards else ""),
     )
-    formats = [*WRITABLE, PARQUET] if has_shards else WRITABLE
     group.add_argument(
         "--format",
-        choices=formats,
+        choices=WRITABLE,
         metavar="FORMAT",
-        help="format, if the ending does not decide it: " + ", ".join(formats),
+        help="format, if the ending does not decide it: " + ", ".join(WRITABLE),
     )
     group.add_argument(
         "--essential", action="store_true", help="entities CSV: the most important columns only"

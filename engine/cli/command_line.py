@@ -33,6 +33,7 @@ from engine.cli.arguments import (
 )
 from engine.cli.convert import convert_command
 from engine.cli.doctor import doctor_command
+from engine.cli.encoders import encoders_command
 from engine.cli.health import health_command
 from engine.cli.label import label_command
 from engine.cli.project_arguments import (
@@ -45,6 +46,7 @@ from engine.cli.project_arguments import (
 )
 from engine.cli.score import score_command
 from engine.cli.shards import label_sharded, names_shards, predict_sharded
+from engine.export import MODEL_FORMS
 from engine.formats import FORMATS
 from engine.projects import keep_private
 from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
     from engine.cli.arguments import Subparsers
 
 
-_ON_PROJECTS = ("projects", "status", "import", "export", "work")
+_ON_PROJECTS = ("projects", "status", "import", "export", "work", "encoders")
 _FOR_LEARNING = ("torch", "transformers", "safetensors")  # what labeling alone does without
 
 
@@ -65,6 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # A terminal that cannot show a Greek letter must not lose the whole result.
             stream.reconfigure(errors="backslashreplace")
     options = make_parser().parse_args(arguments)
+    options.typed = sys.argv[1:] if arguments is None else list(arguments)
     try:
         if options.command in _ON_PROJECTS or getattr(options, "project", None):
             keep_private()
@@ -109,6 +112,9 @@ def make_parser() -> argparse.ArgumentParser:
     add_import(commands_parser)
     add_opinion(commands_parser)
     add_export(commands_parser)
+    _add_export_model(commands_parser)
+    _add_serve(commands_parser)
+    _add_encoders(commands_parser)
     add_work(commands_parser)
     _add_app(commands_parser)
     _add_doctor(commands_parser)
@@ -347,6 +353,79 @@ def _add_twin(parsers: "Subparsers") -> None:
     parser.set_defaults(run=_twin)
 
 
+def _add_export_model(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "export-model",
+        "write a trained run in a form that other tools load",
+        "glossa export-model --run runs/conf_mpu-seed0 --to spacy --out tagger",
+    )
+    parser.add_argument(
+        "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"
+    )
+    parser.add_argument(
+        "--to",
+        required=True,
+        choices=list(MODEL_FORMS),
+        help='spacy = for spacy.load; transformers = for pipeline("token-classification"), a '
+        "fine-tuned transformer only; onnx = graphs for onnxruntime",
+    )
+    parser.add_argument("--out", required=True, metavar="DIR", help="new folder to write")
+    add_trust(parser)
+    parser.set_defaults(run=_export_model)
+
+
+def _add_serve(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "serve",
+        "answer HTTP requests with the entities that a trained run finds",
+        "glossa serve --run runs/conf_mpu-seed0 --port 8600",
+    )
+    parser.add_argument(
+        "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"
+    )
+    parser.add_argument("--port", type=count, default=8600, help="default: %(default)s")
+    parser.add_argument(
+        "--address", default="localhost", help="where the service listens (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--host-name",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name by which requests may call the service; GLOSSA_HOSTS names several",
+    )
+    parser.add_argument(
+        "--open",
+        action="store_true",
+        help="let others in without a token (better: GLOSSA_TOKEN)",
+    )
+    parser.add_argument(
+        "--most-mb",
+        type=count,
+        default=10,
+        metavar="N",
+        help="MB that one request may hold (default: %(default)s)",
+    )
+    add_trust(parser)
+    parser.set_defaults(run=_serve)
+
+
+def _add_encoders(parsers: "Subparsers") -> None:
+    parser = add_command(
+        parsers,
+        "encoders",
+        "list the transformers that can be chosen by name, or download one",
+        "glossa encoders --download google-bert/bert-base-cased",
+    )
+    parser.add_argument(
+        "--download", metavar="NAME", help="from Hugging Face into the data folder (GLOSSA_DATA)"
+    )
+    parser.add_argument("--note", action="store_true", help=argparse.SUPPRESS)  # for the app
+    parser.set_defaults(run=encoders_command)
+
+
 def _add_suggest(parsers: "Subparsers") -> None:
     parser = add_command(
         parsers,
@@ -399,6 +478,18 @@ def _twin(options: argparse.Namespace) -> None:
     from engine.cli.twin import twin_command
 
     twin_command(options)
+
+
+def _export_model(options: argparse.Namespace) -> None:
+    from engine.cli.export_model import export_model_command
+
+    export_model_command(options)
+
+
+def _serve(options: argparse.Namespace) -> None:
+    from engine.cli.serve import serve_command
+
+    serve_command(options)
 
 
 def _suggest(options: argparse.Namespace) -> None:

@@ -3,7 +3,8 @@
 import argparse
 from dataclasses import replace
 
-from engine.cli.terminal import note_all, read_files, write_file
+from engine.cli.terminal import note_all, read_files, typed_command, write_file
+from engine.export import new_card, text_facts
 from engine.formats import align, writable_format
 from engine.text import InputError
 
@@ -21,4 +22,7 @@ def convert_command(options: argparse.Namespace) -> None:
         raise InputError(
             f"{options.file} holds entities but not the texts they are in; give those with --text"
         )
-    write_file(corpus, options)
+    card = new_card(
+        "a file in another format", command=typed_command(options), text=text_facts(corpus)
+    )
+    write_file(corpus, options, card)

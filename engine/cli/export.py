@@ -6,7 +6,7 @@ from pathlib import Path
 from engine import jobs
 from engine.cli import console
 from engine.cli.inputs import named_project
-from engine.cli.terminal import note_all, say, write_file
+from engine.cli.terminal import note_all, say, typed_command, write_file
 from engine.export import (
     DICTIONARY,
     GOLD,
@@ -22,6 +22,7 @@ from engine.export import (
     filter_entities,
     methods_with_entities,
     note_export,
+    project_card,
     runs_with_entities,
     with_known,
 )
@@ -52,7 +53,8 @@ def export_command(options: argparse.Namespace) -> None:
     note_all([chosen.note] if chosen.note else [])
     if absent := [name for name in choice.selection.types if name not in chosen.types]:
         note_all([f"no entity is of type {' or '.join(absent)}"])
-    write_file(with_known(sets, choice, filter_entities(sets, choice, chosen)), options)
+    corpus = with_known(sets, choice, filter_entities(sets, choice, chosen))
+    write_file(corpus, options, project_card(project, choice, job, corpus, typed_command(options)))
     note_export(project)
 
 

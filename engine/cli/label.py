@@ -15,7 +15,8 @@ from engine.cli.label_tables import (
     say_precision,
 )
 from engine.cli.sample import check_verdicts, read_checked, write_sample
-from engine.cli.terminal import note_all, write_file
+from engine.cli.terminal import note_all, typed_command, write_file
+from engine.export import dictionary_facts, new_card, text_facts
 from engine.formats import writable_format
 from engine.labels import (
     Coverage,
@@ -66,7 +67,16 @@ def label_command(options: argparse.Namespace) -> None:
         write_sample(options, labels, sentences)
     if options.out:
         entities = dictionary_entities(labels, corpus.documents)
-        write_file(replace(corpus, entities=_with_gold(entities, gold, options)), options)
+        card = new_card(
+            "what the dictionaries match",
+            command=typed_command(options),
+            project={"id": options.project} if options.project else None,
+            text=text_facts(corpus),
+            dictionaries=dictionary_facts(dictionaries),
+            matching=preset,
+            entities=sum(map(len, entities.values())),
+        )
+        write_file(replace(corpus, entities=_with_gold(entities, gold, options)), options, card)
 
 
 def nothing_matches(figures: Coverage, preset: str) -> str:

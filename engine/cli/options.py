@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.planning import METHODS
+from engine.projects import encoder_folder
 from engine.settings import SETTING_RULES, Settings, training_settings
 from engine.text import InputError
 
@@ -36,6 +37,8 @@ def parse_changes(options: argparse.Namespace) -> dict[str, Any]:
             names = ", ".join(sorted(SETTING_RULES))
             raise InputError(f'--set: "{name}" is not a setting; choose one of {names}')
         changes[name] = _parse(name, value)
+    if folder := encoder_folder(changes.get("encoder_name", "")):  # downloaded before
+        changes["encoder_name"] = str(folder)
     return changes
 
 

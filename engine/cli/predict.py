@@ -12,8 +12,10 @@ from engine.cli.terminal import (
     read_options,
     tell_files,
     tell_written,
+    typed_command,
     write_options,
 )
+from engine.export import file_names, new_card, run_facts
 from engine.formats import (
     DocumentStream,
     Overview,
@@ -22,6 +24,7 @@ from engine.formats import (
     writable_format,
     write_documents,
 )
+from engine.run_folder import read_card
 from engine.runs import CutTokens, load_run, predict_stream
 from engine.text import Document, Entity, InputError
 
@@ -47,7 +50,13 @@ def predict_command(options: argparse.Namespace) -> None:
         )
     note_all(note for note in stream.notes if note not in told)
     note_all(cut.notes)
-    tell_written(report, options)
+    card = new_card(
+        "what a trained method found",
+        command=typed_command(options),
+        text={"files": file_names(stream.files), "documents": len(stream)},
+        run=run_facts(read_card(folder), folder.name),
+    )
+    tell_written(report, options, card)
 
 
 def _open_texts(options: argparse.Namespace) -> DocumentStream:

@@ -2,12 +2,15 @@
 
 import argparse
 import os
+import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from engine.export import write_export_card
 from engine.files import read_source
-from engine.formats import WriteOptions, WriteReport, read_corpus, write_corpus
+from engine.formats import WriteOptions, WriteReport, read_corpus, writable_format, write_corpus
 from engine.settings import LIMITS, NO_LIMITS, Limits, ReadOptions
 from engine.system import note_all as note_all
 from engine.text import Corpus, FileReport, InputError
@@ -99,11 +102,18 @@ def limits_of(options: argparse.Namespace, limits: Limits = LIMITS) -> Limits:
     return NO_LIMITS if options.no_limits else limits
 
 
-def write_file(corpus: Corpus, options: argparse.Namespace) -> WriteReport:
-    """Write the corpus as the command line asks, and print how much was written."""
+def write_file(
+    corpus: Corpus, options: argparse.Namespace, card: Mapping[str, Any] | None = None
+) -> WriteReport:
+    """Write the corpus as the command line asks, its card beside it, and print how much it is."""
     report = write_corpus(corpus, options.out, options.format, write_options(options))
-    tell_written(report, options)
+    tell_written(report, options, card)
     return report
+
+
+def typed_command(options: argparse.Namespace) -> str:
+    """Return the command as a person could type it again."""
+    return shlex.join(["glossa", *options.typed])
 
 
 def write_options(options: argparse.Namespace) -> WriteOptions:
@@ -111,7 +121,14 @@ def write_options(options: argparse.Namespace) -> WriteOptions:
     return WriteOptions(options.essential, options.excel, options.utf16_offsets)
 
 
-def tell_written(report: WriteReport, options: argparse.Namespace) -> None:
-    """Print how many rows were written, and what was changed on the way."""
+def tell_written(
+    report: WriteReport, options: argparse.Namespace, card: Mapping[str, Any] | None = None
+) -> None:
+    """Print how many rows were written and what was changed; write the card beside the file."""
     note_all(f"{Path(options.out).name}: {note}" for note in report.notes)
     say(f"\nWrote {report.rows:,} rows to {options.out}.")
+    if card:
+        try:
+            write_export_card(options.out, card, writable_format(options.out, options.format).name)
+        except InputError as error:  # the result itself is safe
+            note_all([f"the result has no card: {error}"])

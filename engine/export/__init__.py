@@ -6,8 +6,23 @@ verification        a written file, read again and checked
 summaries           tables of methods and phrases
 dictionary_writing  dictionaries as CSV or patterns
 estimate            scores of a method from a judged sample
+card                what made an export, as JSON beside it
+model_forms         forms of a trained tagger for other tools
 """
 
+from engine.export.card import (
+    CARD_ENDING,
+    card_bytes,
+    dictionary_facts,
+    file_names,
+    glossa_version,
+    new_card,
+    prediction_card,
+    project_card,
+    run_facts,
+    text_facts,
+    write_export_card,
+)
 from engine.export.choice import (
     DICTIONARY,
     EXPORTED,
@@ -32,39 +47,53 @@ from engine.export.choice import (
 )
 from engine.export.dictionary_writing import write_patterns, write_phrases
 from engine.export.estimate import MEASURE, estimated_scores, measured_source, measured_units
+from engine.export.model_forms import MODEL_FORMS, ModelForm
 from engine.export.selection import Selection
 from engine.export.summaries import write_comparison, write_surfaces
 from engine.export.verification import Verification, verify
 
 __all__ = [
+    "CARD_ENDING",
     "DICTIONARY",
     "EXPORTED",
     "GOLD",
     "MEASURE",
     "METHOD_ORDER",
+    "MODEL_FORMS",
     "REVIEWED",
     "RUN",
     "ChosenEntities",
     "EntitySets",
     "ExportChoice",
+    "ModelForm",
     "Selection",
     "Verification",
     "by_trust",
+    "card_bytes",
     "choose_entities",
     "count_entities",
     "default_method",
     "default_run",
+    "dictionary_facts",
     "estimated_scores",
+    "file_names",
     "filter_entities",
+    "glossa_version",
     "measured_source",
     "measured_units",
     "methods_with_entities",
+    "new_card",
     "note_export",
     "offered",
+    "prediction_card",
+    "project_card",
+    "run_facts",
     "runs_with_entities",
+    "text_facts",
     "verify",
     "with_known",
     "write_comparison",
+    "write_export_card",
     "write_patterns",
     "write_phrases",
     "write_surfaces",

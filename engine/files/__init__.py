@@ -22,6 +22,7 @@ from engine.files.delimited import (
 )
 from engine.files.json_records import Record, RecordReading, read_records
 from engine.files.sources import (
+    BLOCK,
     TEXT_EXTENSIONS,
     GivenFile,
     Source,
@@ -42,6 +43,7 @@ from engine.files.writing import write_error, written_whole
 
 __all__ = [
     "ANY_END",
+    "BLOCK",
     "NEWLINE",
     "TEXT_EXTENSIONS",
     "Decoded",

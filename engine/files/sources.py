@@ -13,7 +13,9 @@ from engine.settings import LIMITS, Limits
 from engine.text import InputError
 
 BLOCK = 1 << 20  # bytes read at a time
-TEXT_EXTENSIONS = ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator .ann .zip"
+TEXT_EXTENSIONS = (
+    ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator .ann .spacy .parquet .zip"
+)
 
 # First bytes of files that people rename to .txt or .csv, and the kind to name in the message.
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import IO
 
 from engine.files import Source, Text, open_text
 from engine.formats.drafts import Reading, read_drafts
 from engine.settings import ReadOptions
-from engine.text import Corpus, Document, Entity, one_line
+from engine.text import Corpus, Document, Entity, InputError, one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,19 @@ class Format:
     write: Writer | None = None
     reading: Opener | None = None
     write_each: EachWriter | None = None
+    needs: str = ""  # the extra, and package, without which it can neither be read nor written
+
+    @property
+    def is_installed(self) -> bool:
+        return not self.needs or find_spec(self.needs) is not None
+
+
+def missing_package(format: Format) -> InputError:
+    """Return the error for a format whose package is not installed."""
+    return InputError(
+        f"the format {format.name} needs {format.needs}, which is not installed. "
+        f'Run: pip install "glossa[{format.needs}]"'
+    )
 
 
 def whole_reader(reading: Opener) -> Reader:

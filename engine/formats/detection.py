@@ -20,6 +20,7 @@ from engine.files import (
     read_whole,
     text_of,
 )
+from engine.formats.packed import BY_ENDING
 from engine.formats.pairing import extension, stem
 from engine.settings import ReadOptions
 from engine.text import InputError
@@ -40,6 +41,8 @@ def detect_format(
     `text` is the text of the file, if it has been opened already.
     """
     ending = extension(file)
+    if ending in BY_ENDING:
+        return BY_ENDING[ending]
     if ending in (".csv", ".tsv"):
         return _table_format(file.name, _head(file, options, text))
     if ending in (".jsonl", ".json"):

@@ -17,6 +17,7 @@ from engine.formats.catalog import FORMATS
 from engine.formats.detection import detect_format
 from engine.formats.drafts import Draft, Reading, Totals, with_id
 from engine.formats.ids import IdBook
+from engine.formats.packed import is_packed
 from engine.formats.pairing import extension
 from engine.formats.reading import check_places, group_files, with_rename_note
 from engine.settings import LIMITS, Limits, ReadOptions
@@ -170,6 +171,10 @@ def _part(group: list[Source], options: ReadOptions) -> _Part:
         return _whole(lambda: brat.read_pair(text_file, ann_file, options))
     if is_zip(first):
         return _whole(lambda: brat.read(first, options))
+    if is_packed(first):
+        packed = FORMATS[detect_format(first)].read
+        assert packed is not None
+        return _whole(lambda: packed(first, options))
     if extension(first) not in _TEXTS:
         detect_format(first, options)  # says why it cannot be read
     text = open_text(first, options.encoding)

@@ -4,7 +4,14 @@ from pathlib import Path
 
 from engine.files import written_whole
 from engine.formats.catalog import FORMATS
-from engine.formats.contract import Format, Overview, Pairs, WriteOptions, WriteReport
+from engine.formats.contract import (
+    Format,
+    Overview,
+    Pairs,
+    WriteOptions,
+    WriteReport,
+    missing_package,
+)
 from engine.text import Corpus, InputError
 
 # The format of a file name without --format; the others share these extensions.
@@ -18,6 +25,8 @@ _BY_EXTENSION = {
     ".json": "label_studio",
     ".zip": "brat",
     ".pubtator": "pubtator",
+    ".spacy": "docbin",
+    ".parquet": "parquet",
 }
 
 
@@ -64,4 +73,7 @@ def writable_format(path: str | Path, format: str | None = None) -> Format:
         )
     if name not in names:
         raise InputError(f'"{name}" is not a format that can be written; choose {", ".join(names)}')
-    return FORMATS[name]
+    chosen = FORMATS[name]
+    if not chosen.is_installed:
+        raise missing_package(chosen)
+    return chosen

@@ -41,7 +41,9 @@ from engine.network.pretrained import (
     has_encoder,
     open_pretrained,
     vectors_of,
+    window_of,
 )
+from engine.network.subwords import SubwordInputs, pool
 from engine.network.tagger import BiLstmTagger, predict_probabilities
 from engine.network.token_features import TokenFeatures
 from engine.network.transformer import (
@@ -71,6 +73,7 @@ __all__ = [
     "Lexicon",
     "Pretrained",
     "Stopped",
+    "SubwordInputs",
     "TokenFeatures",
     "Tokens",
     "TransformerTagger",
@@ -99,6 +102,7 @@ __all__ = [
     "open_pretrained",
     "open_saved_encoder",
     "open_vectors",
+    "pool",
     "predict_probabilities",
     "prediction_batches",
     "save_encoder",
@@ -107,4 +111,5 @@ __all__ = [
     "training_batches",
     "vectors_fingerprint",
     "vectors_of",
+    "window_of",
 ]

@@ -74,12 +74,17 @@ def vectors_of(settings: Settings) -> str:
 
 def windows_of(sentences: Tokens, settings: Settings, pretrained: Pretrained) -> SubwordInputs:
     """Return the sentences in windows no longer than the encoder can read."""
-    encoder, tokenizer = pretrained.encoder
-    window = min(settings.encoder_window, longest_window(encoder, tokenizer))
+    _, tokenizer = pretrained.encoder
+    window = window_of(settings, pretrained)
     try:
         return SubwordInputs(sentences, tokenizer, window=window, stride=settings.encoder_stride)
     except ValueError as error:
         raise InputError(f"encoder_window and encoder_stride do not fit: {error}") from None
+
+
+def window_of(settings: Settings, pretrained: Pretrained) -> int:
+    """Return how many sub-words, special ones included, a window has at most."""
+    return min(settings.encoder_window, longest_window(*pretrained.encoder))
 
 
 def count_cut_tokens(

@@ -4,8 +4,15 @@ methods    one record per method: title, stages, taggers, epochs
 tice       the share of a type's tokens that the dictionary labels
 priors     the share of all tokens that each type has
 preflight  checks of labels and priors, and the work of a training
+encoder_menu   the transformers that can be chosen by name
 """
 
+from engine.planning.encoder_menu import (
+    ENCODER_MENU,
+    OWN_FOLDER,
+    KnownEncoder,
+    known_encoder,
+)
 from engine.planning.methods import (
     CONFIDENCE,
     LINEAR_ROUNDS,
@@ -36,10 +43,13 @@ from engine.planning.priors import (
 
 __all__ = [
     "CONFIDENCE",
+    "ENCODER_MENU",
     "FEW_WORDS",
     "LINEAR_ROUNDS",
     "METHODS",
+    "OWN_FOLDER",
     "TRAINING",
+    "KnownEncoder",
     "Method",
     "Priors",
     "TrainingWork",
@@ -47,6 +57,7 @@ __all__ = [
     "check_priors",
     "estimate_priors",
     "given_priors",
+    "known_encoder",
     "label_warnings",
     "labeled_tokens",
     "labeled_words",

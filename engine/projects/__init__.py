@@ -13,11 +13,20 @@ opinions                       what other systems and people found
 likely                         likely entities, found before any training
 health                         what hurts in the dictionaries, and what a person kept
 job_states                     the states of jobs
+encoders                       downloaded transformers, one copy per data folder
 archive, schema                a project as a zip, and what its rows may hold
 leftovers                      what killed processes left half written
 """
 
 from engine.projects.connection import checked_row, kept_connections, parsed, wrong_value
+from engine.projects.encoders import (
+    chosen_encoder,
+    download_encoder,
+    encoder_folder,
+    note_progress,
+    own_encoder,
+    read_progress,
+)
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
 from engine.projects.health import health_of, keep_entries, kept_entries, mend_dictionaries
 from engine.projects.job_states import ACTIVE
@@ -100,12 +109,15 @@ __all__ = [
     "StoredFile",
     "TextPreview",
     "checked_row",
+    "chosen_encoder",
     "claim_project",
     "clean_address",
     "create_project",
     "data_folder",
     "delete_project",
+    "download_encoder",
     "duplicate_project",
+    "encoder_folder",
     "health_of",
     "import_project_zip",
     "is_fact",
@@ -125,7 +137,9 @@ __all__ = [
     "likely_file_key",
     "list_projects",
     "mend_dictionaries",
+    "note_progress",
     "open_project",
+    "own_encoder",
     "parsed",
     "preview_dictionaries",
     "preview_from",
@@ -136,6 +150,7 @@ __all__ = [
     "preview_text",
     "preview_units",
     "read_once",
+    "read_progress",
     "read_units",
     "reading",
     "reset_sample",

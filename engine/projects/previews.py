@@ -23,7 +23,7 @@ from engine.files import (
     read_head,
     read_whole,
 )
-from engine.formats import align, gold_of, join_corpora, pair_files, read_corpus
+from engine.formats import align, gold_of, is_packed, join_corpora, pair_files, read_corpus
 from engine.projects.files import checked
 from engine.projects.texts import read_once, read_text
 from engine.settings import ReadOptions
@@ -95,7 +95,7 @@ Preview = TextPreview | GoldPreview | DictionaryPreview
 
 def is_read_at_once(files: Sequence[GivenFile]) -> bool:
     """Return whether the process that serves pages may read all of these files itself."""
-    return sum(file.size for file in files) <= AT_ONCE_BYTES and not any(map(is_zip, files))
+    return sum(file.size for file in files) <= AT_ONCE_BYTES and not any(map(_is_unpacked, files))
 
 
 def is_previewed_at_once(files: Sequence[GivenFile]) -> bool:
@@ -103,7 +103,12 @@ def is_previewed_at_once(files: Sequence[GivenFile]) -> bool:
     if any(map(_is_annotation, files)):  # pairs are not cut
         return is_read_at_once(files)
     is_few = len(files) * _LEAST_HEAD <= AT_ONCE_BYTES
-    return is_few and not any(map(is_zip, files))
+    return is_few and not any(map(_is_unpacked, files))
+
+
+def _is_unpacked(file: GivenFile) -> bool:
+    """Return whether a file holds more than its size says: an archive, Parquet, spaCy's DocBin."""
+    return is_zip(file) or is_packed(file)
 
 
 # ---- text -------------------------------------------------------------------------------------

@@ -1,9 +1,7 @@
 """Read the documents of a shard, and turn them and their entities into the bytes of its result."""
 
 import io
-import json
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,38 +25,19 @@ _ENTITY = pa.struct(
         ("run_id", pa.string()),
     ]
 )
-# The same in every shard, also where one has no entity, so that all can be read as one table.
+# The same in every shard, so that all can be read as one table. The numbers of tags that the format
+# "parquet" has would differ by the types of a shard, so there are none.
 _SCHEMA = pa.schema([("id", pa.string()), ("text", pa.string()), ("entities", pa.list_(_ENTITY))])
 
 
 def read_shard(shard: Shard, options: ShardOptions) -> Corpus:
     """Return the documents of a shard; InputError, with the shard's name, if it has none."""
     refuse_large(shard.name, shard.size, options.limits)
-    data = shard.store.read(shard.name)
-    if PurePosixPath(shard.name).suffix.lower() != f".{PARQUET}":
-        corpus = read_corpus([SourceFile(shard.name, data, options.limits)], options.read)
-    else:
-        name = str(PurePosixPath(shard.name).with_suffix(".jsonl"))
-        try:
-            lines = SourceFile(name, _json_lines(shard.name, data), options.limits)
-            corpus = read_corpus([lines], options.read)
-        except InputError as error:
-            raise InputError(str(error).replace(name, shard.name), *error.fixes) from error
+    file = SourceFile(shard.name, shard.store.read(shard.name), options.limits)
+    corpus = read_corpus([file], options.read)
     if not corpus.documents:
         raise InputError(f"{shard.name} holds entities but not the texts they are in")
     return corpus
-
-
-def _json_lines(name: str, data: bytes) -> bytes:
-    """Return the rows of a Parquet file as JSON lines, which are read like any others."""
-    try:
-        rows = pq.read_table(pa.BufferReader(data)).to_pylist()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        reason = str(error).splitlines()[0] if str(error) else "it is damaged"
-        raise InputError(f"{name} cannot be read as Parquet: {reason}") from error
-    if not rows:
-        raise InputError(f"{name} has no rows")
-    return "\n".join(json.dumps(row, default=str) for row in rows).encode()
 
 
 def shard_bytes(corpus: Corpus, options: ShardOptions) -> tuple[bytes, int, tuple[str, ...]]:

@@ -78,7 +78,7 @@ def test_every_format_is_previewed_and_verified(project, format):
     page = show(project)
     page = checked(page.radio(key="export_format").set_value(format).run())
     assert 1 < len(page.code[0].value.splitlines()) <= 10 or format in ("doccano", "spacy", "jsonl",
-        "prodigy", "label_studio")  # fmt: skip
+        "prodigy", "label_studio", "docbin", "parquet")  # fmt: skip
     assert any(caption.startswith(":material/verified:") for caption in captions(page))
     assert f"--format {format}" in page.code[-1].value
 
@@ -192,7 +192,7 @@ def test_default_run_is_the_latest_that_is_done(project, run, tmp_path, capsys):
 
 def test_all_formats_come_in_one_archive(project, run):
     archive = zipfile.ZipFile(
-        io.BytesIO(export.all_formats(project, ExportChoice(RUN, run, "mpu")))
+        io.BytesIO(export.all_formats(project, ExportChoice(RUN, run, "mpu"), "glossa export"))
     )
     assert {Path(name).parent.name for name in archive.namelist()} == set(WRITABLE)
     assert surfaces(archive.read(f"entities/entities-mpu-{run}.csv")) == ["gout", "kidney disease"]
@@ -275,3 +275,23 @@ def test_a_file_that_fails_verification_is_not_offered(project, run, monkeypatch
     assert page.error[0].value.replace("\\", "").startswith("This file would be wrong: line 2")
     with pytest.raises(InputError, match="line 2 is wrong"):
         export.whole_file(project, ExportChoice(RUN, run, "conf_mpu"))
+
+
+# ---- the card -------------------------------------------------------------------------------
+
+
+def test_the_card_belongs_to_the_file_and_is_in_the_archive(project, run):
+    choice = ExportChoice(RUN, run, "mpu")
+    card = json.loads(export.card(project, choice, "glossa export --run x"))
+    data = export.whole_file(project, choice)
+    assert card["file"]["bytes"] == len(data) and card["run"]["id"] == run
+    assert card["command"] == "glossa export --run x" and card["dictionaries"]["version"] == 1
+    archive = zipfile.ZipFile(io.BytesIO(export.all_formats(project, choice, "glossa export")))
+    name = f"entities/entities-mpu-{run}.csv"
+    assert archive.read(name) == data
+    assert json.loads(archive.read(f"{name}.card.json"))["file"] == card["file"]
+
+
+def test_the_page_offers_the_card(project):
+    labels = [button.label for button in show(project).get("download_button")]
+    assert labels[:3] == ["Download", "All formats (zip)", "Card (JSON)"]

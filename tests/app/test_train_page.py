@@ -629,3 +629,46 @@ def test_pages_can_be_opened_while_rows_are_written():
         page = open_page("train", project.id).run()
     assert not page.exception
     report.finish("done")
+
+
+# ---- transformers ---------------------------------------------------------------------------
+
+
+def test_the_menu_of_transformers_begins_with_the_one_that_comes_along(started):
+    page = show(untrained_sample())
+    menu = page.selectbox(key="train_transformer")
+    assert menu.value == "minilm" and menu.options[-1] == "A folder of your own"
+    assert "BioClinical ModernBERT (English)" in menu.options
+    assert "encoder_name" not in page.code[-1].value
+
+
+def test_a_transformer_that_is_not_here_is_downloaded_on_request(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "ui.views.train.encoder.subprocess.Popen", lambda command, **_: asked.append(command)
+    )
+    page = show(untrained_sample())
+    name = "FacebookAI/roberta-base"
+    page = checked(page.selectbox(key="train_transformer").set_value(name).run())
+    assert "about 500 MB to download; license MIT" in captions(page)
+    page = checked(page.button(key="train_download_FacebookAI--roberta-base").click().run())
+    assert asked[0][-4:] == ["encoders", "--download", name, "--note"]
+    assert page.button(key="train_start").disabled
+
+
+def test_a_downloaded_transformer_and_a_folder_of_ones_own_are_used(tmp_path):
+    from engine.projects import data_folder
+
+    project = untrained_sample()
+    here = data_folder() / ".encoders" / "FacebookAI--roberta-base"
+    for folder in (here, tmp_path / "mine"):
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text("{}")
+        (folder / "model.safetensors").write_bytes(b"")
+    page = show(project)
+    page.selectbox(key="train_transformer").set_value("FacebookAI/roberta-base").run()
+    assert f"encoder_name={here}" in page.code[-1].value
+    page.selectbox(key="train_transformer").set_value("own").run()
+    assert page.button(key="train_start").disabled
+    checked(page.text_input(key="train_own_encoder").set_value(str(tmp_path / "mine")).run())
+    assert f"encoder_name={tmp_path / 'mine'}" in page.code[-1].value

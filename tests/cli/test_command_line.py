@@ -157,7 +157,7 @@ def test_label_writes_every_format_and_it_reads_back(capsys, folder, format, end
     # The benchmark format has numbers for types, which only gold can name.
     names = {"Drug": "class_1", "Sign": "class_2"} if format == "benchmark" else {}
     assert surfaces(corpus) == [(surface, names.get(type, type)) for surface, type in FOUND]
-    assert os.listdir("out") == [f"labels{ending}"]
+    assert sorted(os.listdir("out")) == [f"labels{ending}", f"labels{ending}.card.json"]
 
 
 @pytest.mark.parametrize("format", ["benchmark", "tokens"])

@@ -135,7 +135,7 @@ def test_decode_says_what_kind_of_binary_a_text_name_hides(data, kind, extension
         decode(SourceFile(f"report{extension}", data))
     assert str(caught.value) == (
         f"report{extension} is {kind}. Save its content as .txt or .csv and try again. Supported: "
-        ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator .ann .zip"
+        ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator .ann .spacy .parquet .zip"
     )
 
 

@@ -130,7 +130,7 @@ def test_unknown_ending_lists_what_is_known(name, ending):
         detect(name, "fever")
     assert str(caught.value) == (
         f"{name}: files {ending} not known. Supported: "
-        ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator .ann .zip"
+        ".txt .csv .tsv .jsonl .json .conll .bio .iob .iob2 .pubtator .ann .spacy .parquet .zip"
     )
 
 

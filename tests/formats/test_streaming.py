@@ -20,7 +20,8 @@ from tests.support.corpora import corpora
 from tests.support.counting import watched_memory
 from tests.support.dribbles import Dribble
 
-WRITABLE = [name for name, format in FORMATS.items() if format.write and name != "brat"]
+PACKED = ("brat", "docbin", "parquet")  # not text
+WRITABLE = [name for name, format in FORMATS.items() if format.write and name not in PACKED]
 # Changes to a line of a file; most cause an error or a repeated id.
 SURGERY = st.sampled_from(["twice", "dropped", "cut", "blank before", "junk before", "moved"])
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])

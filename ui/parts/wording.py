@@ -55,11 +55,11 @@ TRAINING_PRESETS = {
 }
 ENCODERS = {
     "bilstm": "BiLSTM",
-    "transformer": "Fine-tuned transformer (MiniLM)",
+    "transformer": "Fine-tuned transformer",
 }
 ENCODER_HELP = (
     "The network that reads the text. The BiLSTM uses word vectors and, unless you switch it off, "
-    "the output of a small transformer that is not trained; it is fast on a CPU. Fine-tuning "
+    "the output of a transformer that is not trained; it is fast on a CPU. Fine-tuning "
     "trains the transformer itself, which takes many times longer without a GPU."
 )
 MEASURE_HELP = "Trains a few batches with each method. This takes some seconds and keeps nothing."

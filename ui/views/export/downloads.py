@@ -3,12 +3,17 @@
 Each is made when its button is pressed, not before.
 """
 
+import subprocess
+import sys
+import tempfile
 import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 from io import BytesIO
+from pathlib import Path
 from typing import IO
 
+import engine
 from engine import jobs
 from engine.export import (
     DICTIONARY,
@@ -29,7 +34,7 @@ from engine.projects import Project, zipped_project
 from engine.review import lot
 from engine.run_folder import is_checkpoint
 from engine.scoring import ALL_TYPES
-from engine.text import Corpus, EntitiesByDocument, spans_from_entities
+from engine.text import Corpus, EntitiesByDocument, InputError, spans_from_entities
 from ui.charts.palette import type_colors
 from ui.parts import elements, wording
 from ui.parts.highlight import Line, marks
@@ -90,6 +95,29 @@ def model_bundle(job: Job, method: str) -> bytes:
             f"{method}, trained by Glossa in run {job.id}.\n\nFind entities in new text with:\n"
             f"  glossa predict --run {folder.name} new.txt --out entities.csv\n",
         )
+    return out.getvalue()
+
+
+def model_as(job: Job, method: str, form: str) -> bytes:
+    """Return a trained method as another tool loads it, as a zip.
+
+    A process of its own makes it, because that needs torch.
+    """
+    folder = jobs.run_folder(job, method)
+    with tempfile.TemporaryDirectory() as place:
+        made = Path(place) / f"{method}-{form}"
+        command = [sys.executable, "-m", "engine", "export-model", "--run", str(folder)]
+        command += ["--to", form, "--out", str(made)]
+        root = Path(engine.__file__).resolve().parents[1]
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        if done.returncode:
+            lines = done.stderr.strip().splitlines() or ["it ended without a message"]
+            raise InputError(lines[-1].removeprefix("glossa export-model: "))
+        out = BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(made.rglob("*")):
+                if path.is_file():
+                    archive.write(path, path.relative_to(place).as_posix())
     return out.getvalue()
 
 

@@ -5,13 +5,25 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from engine.export import ExportChoice, default_method
+from engine.export import MODEL_FORMS, ExportChoice, default_method
 from engine.jobs import Job
 from engine.projects import Project
 from ui.parts import wording
 from ui.state import findings
 from ui.views.export import downloads
 from ui.views.export.state import file_name
+
+MODELS = {
+    "spacy": (
+        "Tagger for spaCy (zip)",
+        "Unpack it and use spacy.load. It finds the same entities as the page Predict.",
+    ),
+    "transformers": (
+        "Tagger for transformers (zip)",
+        'For pipeline("token-classification"). Single entities may differ, as its README says.',
+    ),
+    "onnx": ("Tagger as ONNX (zip)", "Graphs for onnxruntime, with a README on their inputs."),
+}
 
 
 class Extra(NamedTuple):
@@ -22,6 +34,7 @@ class Extra(NamedTuple):
     about: str
     file_name: str
     make: Callable[[], bytes]
+    is_missing: bool = False  # a package for it is not installed
 
 
 def show(project: Project, choice: ExportChoice, job: Job | None) -> None:
@@ -35,6 +48,7 @@ def show(project: Project, choice: ExportChoice, job: Job | None) -> None:
             key=f"export_{extra.key}",
             on_click="ignore",
             width="stretch",
+            disabled=extra.is_missing,
         )
         about.caption(extra.about)
 
@@ -80,7 +94,9 @@ def extras(project: Project, choice: ExportChoice, job: Job | None) -> list[Extr
         )
     )
     if job is not None:
-        files.append(weights_file(project, choice, job))
+        method = exported_method(project, choice, job)
+        files.append(weights_file(job, method))
+        files += [model_file(job, method, form) for form in model_forms(job)]
     return files
 
 
@@ -105,10 +121,36 @@ def dictionary_files(project: Project, choice: ExportChoice) -> list[Extra]:
     ]
 
 
-def weights_file(project: Project, choice: ExportChoice, job: Job) -> Extra:
-    """Return the chosen method as it was trained, else the default method of the run."""
+def exported_method(project: Project, choice: ExportChoice, job: Job) -> str:
+    """Return the chosen method if the run has it, else the default method of the run."""
     has_method = choice.method in findings.methods_of(job)
-    method = choice.method if has_method else default_method(project, job)
+    return choice.method if has_method else default_method(project, job)
+
+
+def model_forms(job: Job) -> list[str]:
+    """Return the forms that this run can take; transformers loads fine-tuned ones only."""
+    is_fine_tuned = job.request["encoder"] == "transformer"
+    return [form for form in MODEL_FORMS if form != "transformers" or is_fine_tuned]
+
+
+def model_file(job: Job, method: str, form: str) -> Extra:
+    """Return the trained method as another tool loads it."""
+    label, about = MODELS[form]
+    missing = MODEL_FORMS[form].missing
+    if missing:
+        about = f'Needs {" and ".join(missing)}: pip install "glossa[{MODEL_FORMS[form].extra}]".'
+    return Extra(
+        f"model_{form}",
+        label,
+        about,
+        f"{method}-{form}-{job.id}.zip",
+        lambda: downloads.model_as(job, method, form),
+        bool(missing),
+    )
+
+
+def weights_file(job: Job, method: str) -> Extra:
+    """Return a method as it was trained."""
     name = wording.method_name(method)
     return Extra(
         "model",

@@ -6,6 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from engine.export import (
+    CARD_ENDING,
     DICTIONARY,
     GOLD,
     REVIEWED,
@@ -18,7 +19,7 @@ from engine.export import (
     default_run,
     note_export,
 )
-from engine.formats import WriteOptions, view_config
+from engine.formats import WriteOptions, missing_package, view_config
 from engine.jobs import Job
 from engine.projects import Project
 from ui.parts import elements, wording
@@ -49,22 +50,16 @@ TITLES = {
     "prodigy": "Prodigy",
     "doccano": "doccano",
     "label_studio": "Label Studio",
-    "spacy": "spaCy",
+    "spacy": "spaCy (JSONL)",
+    "docbin": "spaCy (DocBin)",
+    "parquet": "Hugging Face (Parquet)",
     "brat": "brat",
     "pubtator": "PubTator",
 }
-SPACY = """import json
-import spacy
-from spacy.tokens import DocBin
+DATASETS = """from datasets import load_dataset
 
-nlp, docs = spacy.blank("en"), DocBin()
-for line in open("entities.jsonl", encoding="utf-8"):
-    text, marked = json.loads(line)[:2]
-    doc = nlp.make_doc(text)
-    spans = [doc.char_span(*span, alignment_mode="expand") for span in marked["entities"]]
-    doc.ents = spacy.util.filter_spans([span for span in spans if span])
-    docs.add(doc)
-docs.to_disk("train.spacy")"""
+data = load_dataset("parquet", data_files="entities.parquet")["train"]
+names = data.features["ner_tags"].feature.names"""
 
 
 def show(project: Project) -> None:
@@ -87,7 +82,11 @@ def show(project: Project) -> None:
     choice = show_filters(project, choice)
     choice = replace(choice, format=show_formats())
     choice = replace(choice, options=show_options(choice.format))
-    show_file(project, choice)
+    chosen = state.writable()[choice.format]
+    if chosen.is_installed:
+        show_file(project, choice)
+    else:
+        st.warning(elements.plain(f"{str(missing_package(chosen)).capitalize()}."))
     st.subheader("More downloads", anchor=False)
     export_more.show(project, choice, job)
     elements.command(command_line(project, choice))
@@ -246,11 +245,23 @@ def show_file(project: Project, choice: ExportChoice) -> None:
         )
         st.download_button(
             "All formats (zip)",
-            data=lambda: noted(project, state.all_formats(project, choice)),
+            data=lambda: noted(
+                project, state.all_formats(project, choice, command_line(project, choice))
+            ),
             file_name=state.file_name(choice, ".zip"),
             key="export_all_formats",
             on_click="ignore",
             icon=":material/folder_zip:",
+        )
+        st.download_button(
+            "Card (JSON)",
+            data=lambda: state.card(project, choice, command_line(project, choice)),
+            file_name=state.file_name(choice, ending) + CARD_ENDING,
+            key="export_card",
+            on_click="ignore",
+            icon=":material/info:",
+            help="What made this file: run, dictionary version, settings, Glossa's version, when. "
+            "Keep it beside the file. The zip holds it too.",
         )
     show_use(choice.format, state.types(project, choice))
     with integrity:
@@ -278,9 +289,9 @@ def show_use(format: str, types: list[str]) -> None:
     if format == "label_studio":
         with st.expander("Labeling configuration for Label Studio"):
             st.code(view_config(types), language="xml")
-    elif format == "spacy":
-        with st.expander("Convert this file to spaCy's DocBin"):
-            st.code(SPACY, language="python")
+    elif format == "parquet":
+        with st.expander("Load this file with Hugging Face datasets"):
+            st.code(DATASETS, language="python")
 
 
 def command_line(project: Project, choice: ExportChoice) -> str:

@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from engine import jobs
 from engine.export import (
+    CARD_ENDING,
     DICTIONARY,
     GOLD,
     REVIEWED,
@@ -23,17 +26,21 @@ from engine.export import (
     EntitySets,
     ExportChoice,
     Verification,
+    card_bytes,
     choose_entities,
     count_entities,
     filter_entities,
     offered,
+    project_card,
     verify,
     with_known,
 )
-from engine.formats import FORMATS, Format, WriteOptions, view_config
+from engine.files import SourceFile
+from engine.formats import FORMATS, Format, WriteOptions, is_packed, view_config
 from engine.jobs import Job
 from engine.projects import Project
 from engine.review import KnownPhrases
+from engine.settings import NO_LIMITS, ReadOptions
 from engine.text import Corpus, EntitiesByDocument, InputError
 from ui.state import corpus, findings
 
@@ -156,6 +163,22 @@ def whole_file(project: Project, choice: ExportChoice) -> bytes:
     return _data_if_true(made, verify(made.data, choice.format, texts))
 
 
+def card(project: Project, choice: ExportChoice, command: str) -> bytes:
+    """Return the card of the file that a choice gives: what made it, as JSON."""
+    ending = FORMATS[choice.format].extensions[0]
+    return card_bytes(
+        _card(project, choice, command),
+        file_name(choice, ending),
+        choice.format,
+        whole_file(project, choice),
+    )
+
+
+def _card(project: Project, choice: ExportChoice, command: str) -> dict[str, Any]:
+    job = jobs.get_job(project, choice.run) if choice.run else None
+    return project_card(project, choice, job, filtered(project, choice), command)
+
+
 def verified(project: Project, choice: ExportChoice) -> Verification:
     """Return what reading the file again has shown; it takes longer than writing."""
     return _verified(_key(project, choice), project, choice)
@@ -168,14 +191,28 @@ def _data_if_true(made: WrittenFile, checked: Verification) -> bytes:
 
 
 def first_lines(made: WrittenFile, format: str) -> str:
-    """Return the first lines of the file; for an archive, its list and its first annotations."""
+    """Return the first lines of the file; what is not text is shown as text."""
     if format == "brat":
         text = _inside_zip(made.data)
+    elif is_packed(SourceFile(f"file{FORMATS[format].extensions[0]}", made.data)):
+        text = _as_json(made.data, format)
     else:
         text = made.data[: PREVIEW_LINES * 20_000].decode("utf-8-sig", "replace")
     lines = text.split("\n")[:PREVIEW_LINES]
     cut = [f"{line[:_LONGEST_LINE]}…" if len(line) > _LONGEST_LINE else line for line in lines]
     return "\n".join(cut)
+
+
+def _as_json(data: bytes, format: str) -> str:
+    """Return the first documents of a file that is not text, read again, as JSON lines."""
+    read, out = FORMATS[format].read, BytesIO()
+    assert read is not None
+    texts = read(SourceFile("file", data, NO_LIMITS), ReadOptions())
+    first = replace(texts, documents=texts.documents[:PREVIEW_LINES])
+    write = FORMATS["jsonl"].write
+    assert write is not None
+    write(first, out, WriteOptions())
+    return out.getvalue().decode()
 
 
 def _inside_zip(data: bytes) -> str:
@@ -187,16 +224,22 @@ def _inside_zip(data: bytes) -> str:
     return f"{listed}\n\n{annotations[0] if annotations else ''}\n{shown}"
 
 
-def all_formats(project: Project, choice: ExportChoice) -> bytes:
-    """Return a zip of the chosen set in every format, each verified."""
+def all_formats(project: Project, choice: ExportChoice, command: str) -> bytes:
+    """Return a zip of the chosen set in every format, each verified and with its card."""
     out = BytesIO()
     texts = selected(project, choice)
+    origin = _card(project, choice, command)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, format in writable().items():
+            if not format.is_installed:
+                continue
             options = choice.options if choice.format == name else WriteOptions()
             made = _write(texts, replace(choice, format=name, options=options))
             data = _data_if_true(made, verify(made.data, name, texts))
-            archive.writestr(f"{name}/{file_name(choice, format.extensions[0])}", data)
+            path = f"{name}/{file_name(choice, format.extensions[0])}"
+            archive.writestr(path, data)
+            beside = card_bytes(origin, Path(path).name, name, data)
+            archive.writestr(path + CARD_ENDING, beside)
         names = ChosenEntities(texts.entities).types
         archive.writestr("label_studio/labeling-config.xml", view_config(names))
     return out.getvalue()

@@ -5,6 +5,7 @@ import shlex
 import streamlit as st
 
 from engine import jobs
+from engine.export import CARD_ENDING
 from engine.formats import FORMATS, WriteOptions
 from engine.jobs import Job
 from engine.projects import Project
@@ -292,7 +293,7 @@ def show_found(project: Project, job: Job, least_score: float) -> None:
         show_lines(predicted_text, colors, job)
     with table:
         show_table(predicted_text)
-    show_download(predicted_text, job)
+    show_download(project, predicted_text, job)
     elements.notes([*predicted_text.notes, *jobs.job_notes(project, job.id)])
 
 
@@ -321,10 +322,12 @@ def show_table(predicted_text: state.PredictedText) -> None:
     elements.show_table(predicted_text.table, columns, "predict_table")
 
 
-def show_download(predicted_text: state.PredictedText, job: Job) -> None:
-    """Draw the choice of format and the download."""
+def show_download(project: Project, predicted_text: state.PredictedText, job: Job) -> None:
+    """Draw the choice of format, the download and its card."""
     writable = {
-        name: format for name, format in FORMATS.items() if format.write and name != "benchmark"
+        name: format
+        for name, format in FORMATS.items()
+        if format.write and format.is_installed and name != "benchmark"
     }
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(
@@ -334,11 +337,21 @@ def show_download(predicted_text: state.PredictedText, job: Job) -> None:
             key="predict_format",
             width=420,
         )
+        name = f"{job.request['method']}-{job.id}{writable[format].extensions[0]}"
         st.download_button(
             "Download",
             data=lambda: state.written(predicted_text, format, WriteOptions()),
-            file_name=f"{job.request['method']}-{job.id}{writable[format].extensions[0]}",
+            file_name=name,
             key="predict_download",
             on_click="ignore",
             icon=":material/download:",
+        )
+        st.download_button(
+            "Card (JSON)",
+            data=lambda: state.card(project, predicted_text, job, format, name),
+            file_name=name + CARD_ENDING,
+            key="predict_card",
+            on_click="ignore",
+            icon=":material/info:",
+            help="What made this file: run, dictionary version, settings, Glossa's version, when.",
         )

@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import jobs
+from engine.export import card_bytes, prediction_card
 from engine.files import SourceFile
 from engine.formats import FORMATS, WriteOptions, read_corpus
 from engine.jobs import Job, PredictRequest, ShardsRequest, TwinRequest
@@ -202,6 +203,13 @@ def written(predicted: PredictedText, format: str, options: WriteOptions) -> byt
     assert write is not None
     write(predicted.corpus, out, options)
     return out.getvalue()
+
+
+def card(project: Project, predicted: PredictedText, job: Job, format: str, name: str) -> bytes:
+    """Return what made the file of a prediction, as JSON."""
+    run = jobs.get_job(project, job.request["run"])
+    origin = prediction_card(project, run, job.request["method"], predicted.corpus)
+    return card_bytes(origin, name, format, written(predicted, format, WriteOptions()))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the results")

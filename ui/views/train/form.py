@@ -15,6 +15,7 @@ from engine.text import InputError
 from ui.charts.palette import type_colors
 from ui.parts import elements, wording
 from ui.state import corpus
+from ui.views.train import encoder as train_encoder
 from ui.views.train import likely as train_likely
 from ui.views.train import state as state
 
@@ -44,6 +45,9 @@ def show(project: Project) -> tuple[TrainRequest, str]:
     use_decisions = show_decisions(project)
     hide = show_hidden()
     base = training_settings(preset, str(encoder))
+    transformer, unusable = "minilm", ""
+    if base.encoder == "transformer" or base.contextual_layer:
+        transformer, unusable = train_encoder.show()
     likely_place = st.container()  # filled below: it depends on the settings
     with st.expander("Advanced", key="train_advanced"):
         priors, problem = show_priors(project)
@@ -56,6 +60,8 @@ def show(project: Project) -> tuple[TrainRequest, str]:
             share = train_likely.show(project, base, f"{preset}_{encoder}", priors)
         if share is not None and share != base.confidence_share:
             changes["confidence_share"] = share
+    if transformer != base.encoder_name and changes.get("contextual_layer") != 0:
+        changes["encoder_name"] = transformer
     request = TrainRequest(
         methods,
         preset,
@@ -66,7 +72,7 @@ def show(project: Project) -> tuple[TrainRequest, str]:
         use_decisions=use_decisions,
         hide=hide,
     )
-    return request, problem or _problem(request)
+    return request, problem or unusable or _problem(request)
 
 
 def _problem(request: TrainRequest) -> str:
@@ -324,12 +330,12 @@ def show_settings(base: Settings, key: str, *, has_confidence: bool) -> tuple[di
         )
     if base.encoder == "bilstm":
         has_context = st.checkbox(
-            "Use the context of words (MiniLM)",
+            "Use the context of words",
             value=base.contextual_layer > 0,
             key=f"train_context_{key}",
-            help="A small transformer, which is not trained, reads the text once; the tagger then "
-            "sees what words mean in their context. Without it, the tagger misses more, but finds "
-            "entities in new text about five times faster.",
+            help="The transformer above, which is not trained, reads the text once; the tagger "
+            "then sees what words mean in their context. Without it, the tagger misses more, but "
+            "finds entities in new text about five times faster.",
         )
         chosen["contextual_layer"] = (base.contextual_layer or _CONTEXT_LAYER) * has_context
     changed = {name: value for name, value in chosen.items() if value != getattr(base, name)}

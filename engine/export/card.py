@@ -1,0 +1,182 @@
+"""Describe what made an export, in a small JSON file beside it, so that it can be made again."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from engine import jobs
+from engine.dictionaries import Dictionary, active_phrases, fingerprint
+from engine.export.choice import DICTIONARY, GOLD, REVIEWED, RUN, ExportChoice
+from engine.files import written_whole
+from engine.jobs import Job
+from engine.projects import Project
+from engine.run_folder import Card
+from engine.text import Corpus, FileReport
+
+CARD_ENDING = ".card.json"
+_CARD = 1  # the layout of these cards
+_WHAT = {
+    RUN: "what a trained method found",
+    REVIEWED: "review decisions, then what a trained method found, then what dictionaries match",
+    DICTIONARY: "what the dictionaries match",
+    GOLD: "what people annotated",
+}
+
+
+def glossa_version() -> str:
+    """Return the version of Glossa; "unknown" in a checkout that is not installed."""
+    try:
+        return version("glossa")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def new_card(what: str, **facts: object) -> dict[str, Any]:
+    """Return a card: what was exported, by which version of Glossa, when, and the facts given.
+
+    >>> list(new_card("labels", matching="strict"))
+    ['card', 'what', 'glossa', 'made_at', 'matching']
+    """
+    return {
+        "card": _CARD,
+        "what": what,
+        "glossa": glossa_version(),
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        **{name: fact for name, fact in facts.items() if fact is not None},
+    }
+
+
+# ---- facts ----------------------------------------------------------------------------------
+
+
+def run_facts(card: Card, run_id: str = "") -> dict[str, Any]:
+    """Return what a card says about a trained run: its data, its settings, its versions."""
+    return {
+        "id": run_id or card.run_id,
+        "method": card.method,
+        "trained_at": card.made_at,
+        "types": list(card.types),
+        "priors": list(card.priors),
+        "settings": asdict(card.settings),
+        "data_fingerprint": card.data_fingerprint,
+        "dictionary_fingerprint": card.dictionary_fingerprint,
+        "versions": dict(card.versions),
+    }
+
+
+def dictionary_facts(
+    dictionaries: Sequence[Dictionary], version: int | None = None
+) -> dict[str, Any]:
+    """Return what a card says about dictionaries; `version` is that of a project."""
+    numbered = {} if version is None else {"version": version}
+    phrases = {d.name: sum(1 for _ in active_phrases(d)) for d in dictionaries}
+    return numbered | {"fingerprint": fingerprint(dictionaries), "phrases": phrases}
+
+
+def text_facts(corpus: Corpus) -> dict[str, Any]:
+    """Return what a card says about texts that are at hand: their files, number and hash."""
+    digest = hashlib.sha256()
+    for document in corpus.documents:
+        digest.update(ascii((document.id, document.text)).encode())
+    return {
+        "files": file_names(corpus.files),
+        "documents": len(corpus.documents),
+        "fingerprint": digest.hexdigest()[:16],
+    }
+
+
+def file_names(reports: Iterable[FileReport]) -> list[str]:
+    """Return the names of the files that texts were read from."""
+    return list(dict.fromkeys(report.name for report in reports))
+
+
+def project_card(
+    project: Project, choice: ExportChoice, job: Job | None, corpus: Corpus, command: str = ""
+) -> dict[str, Any]:
+    """Return the card of an export of a project; `corpus` is what is written.
+
+    With a run, dictionaries and matching are those that the run was trained with.
+    """
+    of_run = job if choice.what == RUN else None
+    number = of_run.dictionary_version if of_run else project.dictionary_version()
+    known = {entry.version for entry in project.dictionary_history()}
+    dictionaries = project.dictionaries_at(number) if number in known else []
+    return new_card(
+        _WHAT[choice.what],
+        command=command or None,
+        project={"id": project.id, "name": project.name},
+        text={
+            "files": [file.name for file in project.text_files()],
+            "documents": len(corpus.documents),
+            "fingerprint": of_run.text_key if of_run else project.text_key(),
+        },
+        dictionaries=dictionary_facts(dictionaries, number) if number else None,
+        matching=of_run.match_preset if of_run else project.match_preset(),
+        run=_job_facts(job, choice.method) if choice.what in (RUN, REVIEWED) and job else None,
+        entities=sum(map(len, corpus.entities.values())),
+        filters=asdict(choice.selection),
+    )
+
+
+def prediction_card(project: Project, run: Job, method: str, corpus: Corpus) -> dict[str, Any]:
+    """Return the card of what a run of a project found in new texts."""
+    return new_card(
+        _WHAT[RUN],
+        project={"id": project.id, "name": project.name},
+        text=text_facts(corpus),
+        run=_job_facts(run, method),
+        entities=sum(map(len, corpus.entities.values())),
+    )
+
+
+def _job_facts(job: Job, method: str) -> dict[str, Any]:
+    asked = {name: job.request.get(name) for name in ("preset", "seed", "use_decisions")}
+    asked |= {
+        "dictionary_version": job.dictionary_version,
+        "matching": job.match_preset,
+        "text_fingerprint": job.text_key,
+    }
+    card = jobs.run_card(jobs.run_folder(job, method))
+    facts = run_facts(card, job.id) if card else {"id": job.id, "method": method}
+    return facts | {"asked": asked}
+
+
+# ---- the file -------------------------------------------------------------------------------
+
+
+def card_path(path: str | Path) -> Path:
+    """Return where the card of a file lies.
+
+    >>> card_path("out/entities.csv").name
+    'entities.csv.card.json'
+    """
+    # The whole name: entities.csv and entities.conll in one folder have a card each.
+    return Path(f"{path}{CARD_ENDING}")
+
+
+def card_bytes(card: Mapping[str, Any], name: str, format: str, data: bytes) -> bytes:
+    """Return the card of a file whose bytes are at hand."""
+    return _encoded(card, name, format, len(data), hashlib.sha256(data).hexdigest())
+
+
+def write_export_card(path: str | Path, card: Mapping[str, Any], format: str) -> None:
+    """Write the card beside a written file; a pipe or a device gets none."""
+    path = Path(path)
+    if not path.is_file():
+        return
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    with written_whole(card_path(path)) as out:
+        out.write(_encoded(card, path.name, format, os.path.getsize(path), digest))
+
+
+def _encoded(card: Mapping[str, Any], name: str, format: str, size: int, digest: str) -> bytes:
+    file = {"name": name, "format": format, "bytes": size, "sha256": digest}
+    # ASCII, because a file name may hold half a surrogate pair, which UTF-8 cannot.
+    return (json.dumps({**card, "file": file}, indent=2) + "\n").encode()
