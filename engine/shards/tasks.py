@@ -92,9 +92,9 @@ class LabelTask:
     @property
     def key(self) -> str:
         matching = _matching(self.dictionaries, self.match)
-        return _key(
-            self.stage, matching, self.cases, _reading(self.options), _writing(self.options)
-        )
+        # What was decided, and not the counts: those change with every shard.
+        cases = None if self.cases is None else [(c.entity_type, c.is_free) for c in self.cases]
+        return _key(self.stage, matching, cases, _reading(self.options), _writing(self.options))
 
     def open(self) -> DoShard:
         """Index the dictionaries."""

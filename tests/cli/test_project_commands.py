@@ -181,7 +181,10 @@ def test_a_file_that_cannot_be_read_leaves_no_project(capsys, folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--project", "nothing"], "nothing to import: give --text, --dictionary or --gold."),
+        (
+            ["--project", "nothing"],
+            "nothing to import: give --text, --dictionary, --never or --gold.",
+        ),
         (["--project", "nothing", "--text", "notes.jsonl"], 'there is no project "nothing"'),
         (["--project", "../up", "--text", "notes.jsonl"], "that is no project id"),
         (["--create", "X", "--text", "none.txt"], "none.txt cannot be read: No such file"),
