@@ -3,7 +3,7 @@
 command_line, arguments, project_arguments   all commands and their options
 label, health, score, convert, predict       commands on files
 learning: train, curve; suggest              the same, with torch
-projects, status, import_, export, project_training
+projects, status, import_, opinion, export, project_training
                                              commands on projects
 app, doctor                                  start the app; check the installation
 inputs, options, sample                      what a command is given: files, settings, verdicts
