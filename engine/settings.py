@@ -152,7 +152,7 @@ class Limits:
 
     file_mb: int = 200  # one file, as uploaded
     import_mb: int = 2_000  # one file given to `glossa import`
-    zip_members: int = 5_000  # files in one archive
+    zip_members: int = 5_000  # files in one archive, or in a folder of dictionaries
     zip_unpacked_mb: int = 600  # all files of one archive, unpacked
     zip_ratio: int = 100  # times its own size that an archive may unpack to, ...
     zip_small_mb: int = 1  # ... unless all of it is no more than this

@@ -36,13 +36,13 @@ def find_placed(
     by_id = {document.id: document for document in documents}
     for i in wanted:
         for place in dictionaries[i].places or ():
-            document = by_id.get(place.document)
             id = ids.get((i, place.text, place.entity_type))
-            if document is None or id is None:
+            if id is None or place.document not in by_id:
                 continue
-            if " ".join(document.text[place.start : place.end].split()) != place.text:
+            text = by_id[place.document]
+            if " ".join(text.text[place.start : place.end].split()) != place.text:
                 continue
             entity = Entity(place.start, place.end, place.entity_type)
-            for number, spans in enumerate(spans_from_entities(document, [entity]).spans):
-                rows += [(numbers[document.id] + number, s.start, s.end, id) for s in spans]
+            for number, spans in enumerate(spans_from_entities(text, [entity]).spans):
+                rows += [(numbers[text.id] + number, s.start, s.end, id) for s in spans]
     return np.array(rows, np.int32).reshape(-1, 4)
