@@ -1,6 +1,6 @@
 """Suggest phrases for the dictionaries: frequent names in the text that nothing matches."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -102,8 +102,9 @@ def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
 
 def _numbered(values: Iterator[str]) -> tuple[list[str], _Rows]:
     """Return the distinct values in order of appearance, and the number of each value."""
-    numbers: dict[str, int] = {}
-    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp)
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    codes = np.fromiter(map(numbers.__getitem__, values), np.intp)
     return list(numbers), codes
 
 
@@ -150,10 +151,11 @@ def _candidates(text: _Text, length: int, starts: _Rows, codes: _Rows) -> Iterat
         np.bincount(group, weights=is_inside & has_capital).astype(np.intp),
         np.where(last_inside >= 0, last_inside, starts[edges]),
     )
-    for first, count, documents, capitals, shown in zip(
-        *(column.tolist() for column in columns), strict=True
+    numbers = text.word[starts[edges][:, None] + np.arange(length)].tolist()
+    for group_words, first, count, documents, capitals, shown in zip(
+        numbers, *(column.tolist() for column in columns), strict=True
     ):
-        words = tuple(text.words[i] for i in text.word[first : first + length])
+        words = tuple([text.words[i] for i in group_words])
         if looks_like_a_name(words):
             yield _Candidate(words, count, documents, capitals, first, shown)
 
