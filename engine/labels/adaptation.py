@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -124,10 +125,11 @@ def decide_case(
         strict=True,
     ):
         counts[entity_type][text] = own, others
-    return tuple(
-        _decide(name, counts[name], lambda name=name: set(texts[is_adaptive & (types == name)]))
-        for name in sorted(counts)
-    )
+
+    def all_texts(name: str) -> Collection[str]:
+        return set(texts[is_adaptive & (types == name)])
+
+    return tuple(_decide(name, counts[name], partial(all_texts, name)) for name in sorted(counts))
 
 
 def _decide(

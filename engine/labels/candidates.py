@@ -4,7 +4,7 @@ Those that look like matches come first: in their contexts, their capitals, thei
 rare they are in general English (`name_likeness`).
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -134,8 +134,9 @@ def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
 
 def _numbered(values: Iterator[str]) -> tuple[list[str], _Rows]:
     """Return the distinct values in order of appearance, and the number of each value."""
-    numbers: dict[str, int] = {}
-    codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.intp)
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    codes = np.fromiter(map(numbers.__getitem__, values), np.intp)
     return list(numbers), codes
 
 
@@ -185,10 +186,11 @@ def _candidates(
         np.where(last_inside >= 0, last_inside, starts[edges]),
     )
     scores = None if likeness is None else _scores(text, likeness, length, starts, group)
-    for i, (first, count, documents, capitals, shown) in enumerate(
-        zip(*(column.tolist() for column in columns), strict=True)
+    numbers = text.word[starts[edges][:, None] + np.arange(length)].tolist()
+    for i, (group_words, first, count, documents, capitals, shown) in enumerate(
+        zip(numbers, *(column.tolist() for column in columns), strict=True)
     ):
-        words = tuple(text.words[i] for i in text.word[first : first + length])
+        words = tuple([text.words[k] for k in group_words])
         if looks_like_a_name(words):
             score, number = (0.0, 0) if scores is None else scores[i]
             yield _Candidate(words, count, documents, capitals, first, shown, score, number)

@@ -465,11 +465,11 @@ def join_choices(parts: Iterable[Choice]) -> tuple[pd.DataFrame, pd.DataFrame, p
         shift += len(matches)
         for table, rows in zip(tables, (matches, also, shorter), strict=True):
             table.append(rows)
-    matches, also, shorter = (
+    match_table, also_table, shorter_table = (
         pd.DataFrame(np.concatenate(table), columns=list(names))
         for table, names in zip(tables, columns, strict=True)
     )
-    return matches, also, shorter
+    return match_table, also_table, shorter_table
 
 
 def paint(matches: pd.DataFrame, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int16]:

@@ -33,6 +33,7 @@ from engine.dictionaries import (
 from engine.labels.adaptation import LOWER_SHARE
 from engine.labels.distant import DistantLabels
 from engine.labels.likely import DoubtfulPhrase
+from engine.system import without_collection
 from engine.text import Sentence
 
 MUTE, AS_WRITTEN, KEEP, ADD = "mute", "as written", "keep", "add"  # what an entry proposes
@@ -128,12 +129,13 @@ def check_health(
     `doubtful` are phrases that the text contradicts, once a job has found them. Entries whose key
     is in `kept` are left out: a person decided to keep them.
     """
-    text = _Text(sentences)
-    families = _families(labels, sentences)
-    reasons = _Reasons(dictionaries, labels, text, families, doubtful)
-    entries = [
-        entry for family in families.values() if (entry := reasons.entry(family)) is not None
-    ]
+    with without_collection():
+        text = _Text(sentences)
+        families = _families(labels, sentences)
+        reasons = _Reasons(dictionaries, labels, text, families, doubtful)
+        entries = [
+            entry for family in families.values() if (entry := reasons.entry(family)) is not None
+        ]
     entries.sort(key=lambda entry: (-entry.wrong, entry.phrases))
     if (inverted := _inverted(dictionaries, text)) is not None:
         entries.append(inverted)

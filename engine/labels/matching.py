@@ -101,8 +101,8 @@ class Matcher:
             rows.append(np.column_stack(columns).astype(np.int32))
         places = np.concatenate(rows)
         spelled = self._spelled(places, tokens, bounds)
-        is_match = spelled != _NOT_AT_ALL
-        return np.column_stack([places, spelled])[is_match]
+        rows_spelled: Rows = np.column_stack([places, spelled])
+        return rows_spelled[spelled != _NOT_AT_ALL]
 
     def scan(self, tokens: Sequence[str]) -> list[Occurrence]:
         """Return every occurrence of a phrase in one sentence, by start and end."""
