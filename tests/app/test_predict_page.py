@@ -217,7 +217,7 @@ def test_one_click_makes_a_fast_twin(trained, with_context):
     assert job.request == {"run": with_context.id, "method": "conf_mpu"}
     assert page.get("progress")[0].proto.text == "Making a fast twin"
     checked(page.button(key="predict_twin_cancel").click().run())
-    assert not jobs.get_job(trained, job.id).is_active
+    assert jobs.get_job(trained, job.id).state == "stopping"
 
 
 def test_why_a_twin_was_not_made_is_shown(trained, with_context):
