@@ -118,6 +118,7 @@ class Labeler:
     ) -> None:
         self._dictionaries, self._default = dictionaries, match_options(options)
         self._resolvers: dict[bool, Resolver] = {}  # by whether the tokens are given
+        self._phrases: pd.DataFrame | None = None
 
     def label(
         self,
@@ -146,7 +147,9 @@ class Labeler:
             parts.append(part)
             if on_progress:
                 on_progress(last - first)
-        phrases, adaptation = resolver.rules.phrase_table(), None
+        if self._phrases is None:
+            self._phrases = resolver.rules.phrase_table()
+        phrases, adaptation = self._phrases, None
         if is_adaptive:
             rows, adaptation = _adapted(parts, documents, dictionaries, resolver, phrases, cases)
             parts = [make_rows(resolver.rules.settle_rows(rows))]

@@ -3,6 +3,7 @@
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import cache
 
 import pandas as pd
 
@@ -27,7 +28,7 @@ def added_labels(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.Dat
         }
         credited = credits(labels).groupby("match")["phrase"].agg(list)
         phrases = labels.phrases["phrase"].to_numpy()
-        compact = {text: _compact(text) for text in set(phrases)}
+        compact = cache(_compact)  # of the phrases that match, which are few
         kept = labels.kept.loc[credited.index]
         for i, start, end, number, ids in zip(
             *(kept[name].tolist() for name in ("sentence", "start", "end", "type")),
@@ -37,7 +38,7 @@ def added_labels(labels: DistantLabels, sentences: Sequence[Sentence]) -> pd.Dat
             sentence, entity_type = sentences[i], labels.types[number - 1]
             tokens = sentence.tokens[start:end]
             surface = _compact("".join(tokens))
-            forms = {compact[phrases[id]] for id in ids}
+            forms = {compact(phrases[id]) for id in ids}
             if surface in forms:
                 continue
             if surface.casefold() in {form.casefold() for form in forms}:
