@@ -101,11 +101,11 @@ def make_corpus(folder: Path, tokens: int, shards: int) -> tuple[Path, int]:
 def measure(
     kind: str, run: Path | None, workers: int, engine: str, texts: Path, out: Path
 ) -> dict[str, Any]:
-    """Do all shards once: the seconds until the first shard, those of the work, and memory."""
-    moments: list[float] = []
+    """Do all shards once: the seconds that workers start, those of the work, and memory."""
+    moments: dict[str, list[float]] = {}  # by stage
 
     def hear(progress: StageProgress) -> None:
-        moments.append(time.perf_counter())
+        moments.setdefault(progress.stage, []).append(time.perf_counter())
 
     options = ShardOptions(str(out))
     begun = time.perf_counter()
@@ -117,17 +117,26 @@ def measure(
             done = label_shards([str(texts)], dictionaries, options, executor, on_progress=hear)
         else:
             done = predict_shards([str(texts)], run, options, executor, on_progress=hear)
+        ended = time.perf_counter()
     assert not done.faults, done.faults
-    # The first shard of every worker includes its start, and progress begins with a call before it.
-    first = moments[min(workers, len(moments) - 2)]
-    share = done.shards / max(done.shards - workers, 1)  # of all shards to those after the first
+    work = sum(_work_seconds(of_stage, workers) for of_stage in moments.values())
     return {
         "kind": kind,
         "workers": workers,
-        "start_seconds": round(first - begun, 1),
-        "work_seconds": (moments[-1] - first) * share,
+        "start_seconds": round(ended - begun - work, 1),
+        "work_seconds": work,
         "peak_mb": round(peak[0] / 1e6),
     }
+
+
+def _work_seconds(moments: Sequence[float], workers: int) -> float:
+    """Return the seconds of a stage, without the start of its workers.
+
+    The first moment is before any shard, and the first shard of every worker includes its start.
+    """
+    shards = len(moments) - 1
+    first = min(workers, shards - 1)
+    return (moments[-1] - moments[first]) * shards / (shards - first)
 
 
 @contextmanager

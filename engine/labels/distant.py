@@ -131,6 +131,7 @@ class Labeler:
             for found in never_lists(dictionaries)
         ]
         self._never = Labeler(lists, self._default) if lists else None
+        self._prepared: tuple[Rules, pd.DataFrame] | None = None  # rules and table of the phrases
 
     def label(
         self,
@@ -149,7 +150,10 @@ class Labeler:
         never = self._never.label(documents, workers=workers) if self._never else None
         text = _text(documents)
         matcher = self._matcher(documents, len(text.tokens))
-        rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
+        if self._prepared is None:  # once for all parts of a corpus
+            rules = Rules(matcher.phrases, matcher.dictionary_of, dictionaries)
+            self._prepared = rules, rules.phrase_table()
+        rules, phrases = self._prepared
         names = [dictionaries[i].name for i in matcher.dictionary_of]
         patterns = find_patterns(documents, matcher.phrases, names)
         placed = find_placed(documents, dictionaries, matcher.phrases, matcher.dictionary_of)
@@ -166,7 +170,7 @@ class Labeler:
             parts.append(part)
             if on_progress:
                 on_progress(last - first)
-        phrases, adaptation = rules.phrase_table(), None
+        adaptation = None
         if is_adaptive:
             places = np.concatenate([np.zeros((0, len(PLACE_COLUMNS)), np.int32), *parts])
             rows, adaptation = _adapted(
