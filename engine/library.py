@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
@@ -336,10 +336,11 @@ def write_corpus(
 def _origin(made_by: "Run | str | Path | Sequence[Dictionary]") -> dict[str, Any]:
     if isinstance(made_by, str | Path):
         return {"run": run_facts(read_card(Path(made_by)))}
-    if isinstance(made_by, Sequence):
+    if isinstance(made_by, list | tuple):
         return {"dictionaries": dictionary_facts(made_by)}
-    settings = made_by.settings
-    facts = {"method": settings.method, "types": list(made_by.types), "settings": asdict(settings)}
+    trained = cast("Run", made_by)
+    settings = trained.settings
+    facts = {"method": settings.method, "types": list(trained.types), "settings": asdict(settings)}
     return {"run": facts}
 
 

@@ -177,7 +177,7 @@ def _files_of(encoder: KnownEncoder) -> tuple[dict[str, int], str]:
 
 def _fetch(encoder: KnownEncoder, file: str, revision: str, part: Path) -> None:
     from huggingface_hub import hf_hub_download
-    from huggingface_hub.utils import disable_progress_bars
+    from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
     disable_progress_bars()
     _asked(

@@ -649,9 +649,12 @@ def test_a_transformer_that_is_not_here_is_downloaded_on_request(monkeypatch):
     )
     page = show(untrained_sample())
     name = "FacebookAI/roberta-base"
-    page = checked(page.selectbox(key="train_transformer").set_value(name).run())
+    page.selectbox(key="train_transformer").set_value(name).run()
+    assert [error.value for error in page.error] == [
+        "Download RoBERTa first\\, or choose MiniLM\\."
+    ]
     assert "about 500 MB to download; license MIT" in captions(page)
-    page = checked(page.button(key="train_download_FacebookAI--roberta-base").click().run())
+    page.button(key="train_download_FacebookAI--roberta-base").click().run()
     assert asked[0][-4:] == ["encoders", "--download", name, "--note"]
     assert page.button(key="train_start").disabled
 
