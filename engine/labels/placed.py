@@ -1,12 +1,15 @@
 """Find the phrases of dictionaries that match only at given places, such as opinions of others."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.dictionaries import Dictionary, Phrase
-from engine.text import Document, Entity, spans_from_entities
+from engine.text import Document
+
+_Numbers = npt.NDArray[np.intc]
 
 
 def find_placed(
@@ -31,18 +34,27 @@ def find_placed(
     first = 0  # number of the document's first sentence
     numbers = {}
     for document in documents:
-        numbers[document.id] = first
+        numbers[document.id] = document, first
         first += len(document.sentences)
-    by_id = {document.id: document for document in documents}
+    layouts = cache(_layout)
     for i in wanted:
         for place in dictionaries[i].places or ():
             id = ids.get((i, place.text, place.entity_type))
-            if id is None or place.document not in by_id:
+            if id is None or place.document not in numbers:
                 continue
-            text = by_id[place.document]
-            if " ".join(text.text[place.start : place.end].split()) != place.text:
+            document, first = numbers[place.document]
+            if " ".join(document.text[place.start : place.end].split()) != place.text:
                 continue
-            entity = Entity(place.start, place.end, place.entity_type)
-            for number, spans in enumerate(spans_from_entities(text, [entity]).spans):
-                rows += [(numbers[text.id] + number, s.start, s.end, id) for s in spans]
+            starts, ends, sentences = layouts(document)
+            begin = int(np.searchsorted(ends, place.start, side="right"))
+            end = int(np.searchsorted(starts, place.end, side="left"))
+            sentence = int(np.searchsorted(sentences, begin, side="right")) - 1
+            edge, end = int(sentences[sentence]), min(end, int(sentences[sentence + 1]))
+            rows.append((first + sentence, begin - edge, end - edge, id))
     return np.array(rows, np.int32).reshape(-1, 4)
+
+
+def _layout(document: Document) -> tuple[_Numbers, _Numbers, _Numbers]:
+    """Return where each token begins and ends, in characters, and where each sentence does."""
+    tokens = np.frombuffer(document.layout.tokens, np.intc)
+    return tokens[::2], tokens[1::2], np.frombuffer(document.layout.sentences, np.intc)
