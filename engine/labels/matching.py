@@ -91,8 +91,9 @@ class Matcher:
             rows.append(np.column_stack(columns).astype(np.int32))
         places = np.concatenate(rows)
         spelled = self._spelled(places, tokens, bounds)
-        rows_spelled: Rows = np.column_stack([places, spelled])
-        return rows_spelled[spelled != _NOT_AT_ALL]
+        is_match = np.flatnonzero(spelled != _NOT_AT_ALL)
+        matched: Rows = np.column_stack([places, spelled])[is_match]
+        return matched
 
     def scan(self, tokens: Sequence[str]) -> list[Occurrence]:
         """Return every occurrence of a phrase in one sentence, by start and end."""
