@@ -214,8 +214,8 @@ SETTING_RULES = {
     "encoder_name": _NAME,
     "encoder_window": _COUNT,
     "encoder_stride": Rule(int, 0, 100_000),
-    "encoder_precision": Rule(str, choices=PRECISIONS),
     "contextual_layer": Rule(int, 0, 1_000),  # the encoder has fewer; it says how many
+    "encoder_precision": Rule(str, choices=PRECISIONS),
 }
 
 
