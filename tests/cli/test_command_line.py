@@ -232,7 +232,7 @@ def test_label_leaves_out_what_is_never_an_entity(capsys, folder):
 
 
 def test_label_follows_the_language_of_the_text(capsys, folder):
-    text = "Er nahm z.B. Aspirin und es half ihm, aber nur ca. drei Tage. "
+    text = "Er nahm z.B. Aspirin bzw. ca. 5 mg davon, und es half ihm nicht. "
     write("de.txt", text * 4)
     given = ("label", "de.txt", "--dictionary", "Drug.txt", "--match", "balanced")
     code, out, err = run(capsys, *given)
