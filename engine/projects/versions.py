@@ -223,11 +223,11 @@ def _check_kinds(item: dict[str, Any], columns: Sequence[Sequence[Any]]) -> None
     phrases, numbers, ids, lines = columns
     muted = [text for pair in item["muted"] for text in pair]
     muted += [text for pair in item.get("as_written", ()) for text in pair]
-    places = item.get("places", ())
-    named = [name for document, _, _, *names in places for name in (document, *names)]
-    edges = [edge for _, start, end, _, _ in places for edge in (start, end)]
+    places = item.get("places", [])
+    named = [text for document, _, _, *of_phrase in places for text in (document, *of_phrase)]
+    offsets = [offset for _, start, end, _, _ in places for offset in (start, end)]
     texts = ([item["name"]], item["types"], phrases, ids, item["notes"], muted, named)
-    whole = (numbers, lines, [item["priority"]], edges)
+    whole = (numbers, lines, [item["priority"]], offsets)
     if not all(type(values) is list for values in (*texts, *whole)):
         raise TypeError("a column is not a list")
     if any(set(map(type, values)) - {str} for values in texts):
