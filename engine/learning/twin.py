@@ -6,6 +6,7 @@ Some sentences are held out; on them, the twin's spans are compared with the tea
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ _TOKENS_TO_SEE = 4_000_000  # in all epochs; a longer text is seen a few times o
 _HELD_OUT = 0.05  # share of the sentences
 _MOST_HELD_OUT = 2_000
 
-_Probs = npt.NDArray[np.floating]
+_Probs = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ take most of the 256 steps (11 % error in layer 3 of MiniLM; with own scales, 4 
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import torch
@@ -47,7 +47,8 @@ class PackedEncoder:
 
     def __init__(self, encoder: "PreTrainedModel", layers: int, precision: str) -> None:
         assert is_packable(encoder), "only a plain BERT can be packed"
-        embeddings = encoder.embeddings
+        model: Any = encoder  # its modules have no types of their own
+        embeddings = model.embeddings
         self._words = embeddings.word_embeddings.weight.detach()
         self._places = (
             embeddings.position_embeddings.weight + embeddings.token_type_embeddings.weight[0]
@@ -56,7 +57,7 @@ class PackedEncoder:
         self._rows = _ROWS[precision]
         self._heads = encoder.config.num_attention_heads
         make = {"float32": _float32, "bfloat16": _bfloat16, "int8": _int8}[precision]
-        self._blocks = [_block(layer, make) for layer in encoder.encoder.layer[:layers]]
+        self._blocks = [_block(layer, make) for layer in model.encoder.layer[:layers]]
 
     def __call__(self, batch: PackedBatch) -> Tensor:
         """Return the vectors that the last of the layers gives: (sub-words, dim)."""
@@ -121,7 +122,7 @@ def chosen_precision(asked: str, encoder: "PreTrainedModel", device: torch.devic
     return "int8" if torch.cpu._is_vnni_supported() else "float32"
 
 
-def _block(layer: torch.nn.Module, make: Callable[[Tensor, Tensor], _Linear]) -> _Block:
+def _block(layer: Any, make: Callable[[Tensor, Tensor], _Linear]) -> _Block:
     attention = layer.attention
     three = (attention.self.query, attention.self.key, attention.self.value)
 
@@ -141,7 +142,7 @@ def _block(layer: torch.nn.Module, make: Callable[[Tensor, Tensor], _Linear]) ->
 
 def _norm(module: torch.nn.LayerNorm) -> _Norm:
     weight, bias = module.weight.detach(), module.bias.detach()
-    return lambda rows: functional.layer_norm(rows, weight.shape, weight, bias, module.eps)
+    return lambda rows: functional.layer_norm(rows, list(weight.shape), weight, bias, module.eps)
 
 
 def _float32(weights: Tensor, bias: Tensor) -> _Linear:
