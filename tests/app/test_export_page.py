@@ -295,3 +295,22 @@ def test_the_card_belongs_to_the_file_and_is_in_the_archive(project, run):
 def test_the_page_offers_the_card(project):
     labels = [button.label for button in show(project).get("download_button")]
     assert labels[:3] == ["Download", "All formats (zip)", "Card (JSON)"]
+
+
+# ---- the tagger for other tools -------------------------------------------------------------
+
+
+def test_the_tagger_is_offered_in_the_forms_that_the_run_can_take(project, monkeypatch):
+    labels = [button.label for button in show(project).get("download_button")]
+    assert labels[-2:] == ["Tagger for spaCy (zip)", "Tagger as ONNX (zip)"]
+    monkeypatch.setattr("engine.export.model_forms.find_spec", lambda name: None)
+    page = show(project)
+    assert 'Needs spacy: pip install "glossa[spacy]".' in captions(page)
+    assert page.get("download_button")[-1].disabled
+
+
+def test_a_tagger_that_cannot_be_exported_says_why(project):
+    [job] = jobs.list_jobs(project, "train")  # its weights were never written
+    with pytest.raises(InputError) as error:
+        downloads.model_as(job, "mpu", "onnx")
+    assert str(jobs.run_folder(job, "mpu")) in str(error.value) and "\n" not in str(error.value)

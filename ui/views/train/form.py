@@ -42,12 +42,12 @@ def show(project: Project) -> tuple[TrainRequest, str]:
         help=wording.ENCODER_HELP,
         persist_state="session",
     )
-    use_decisions = show_decisions(project)
-    hide = show_hidden()
     base = training_settings(preset, str(encoder))
     transformer, unusable = "minilm", ""
     if base.encoder == "transformer" or base.contextual_layer:
         transformer, unusable = train_encoder.show()
+    use_decisions = show_decisions(project)
+    hide = show_hidden()
     likely_place = st.container()  # filled below: it depends on the settings
     with st.expander("Advanced", key="train_advanced"):
         priors, problem = show_priors(project)
