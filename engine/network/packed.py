@@ -65,7 +65,7 @@ class PackedEncoder:
         for block in self._blocks:
             attended = self._attend(block, hidden, batch)
             for rows, around in zip(
-                hidden.split(self._rows), attended.split(self._rows), strict=True
+                torch.split(hidden, self._rows), torch.split(attended, self._rows), strict=True
             ):
                 middle = block.attention_norm(block.attention_output(around).add_(rows))
                 wide = torch.ops.aten.gelu_(block.wide(middle))
@@ -73,7 +73,9 @@ class PackedEncoder:
         return hidden
 
     def _attend(self, block: _Block, hidden: Tensor, batch: PackedBatch) -> Tensor:
-        inputs = torch.cat([block.attention_inputs(rows) for rows in hidden.split(self._rows)])
+        inputs = torch.cat(
+            [block.attention_inputs(rows) for rows in torch.split(hidden, self._rows)]
+        )
         attended = torch.empty_like(hidden)
         start = 0
         for length, count in batch.groups:
