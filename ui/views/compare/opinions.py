@@ -25,8 +25,8 @@ def show(project: Project) -> None:
     with st.expander(title, icon=":material/forum:", key="compare_opinions", on_change="rerun"):
         st.html(
             '<div class="gl-purpose">Predictions of a language model, of spaCy or of a colleague '
-            "for the same documents. They appear beside the methods here and in Review. Nothing is "
-            "trained on them, unless you use them as labels.</div>"
+            "for the same documents. They appear beside the methods here and in Review. No method "
+            "learns from them, unless you use them as labels.</div>"
         )
         if held:
             show_held(project, held)
