@@ -22,8 +22,7 @@ ORDER = [
 ]  # fmt: skip
 # What the process of a job runs. It needs torch, so `engine.jobs` cannot offer its names.
 INNER_PACKAGES = ("engine.jobs.worker",)
-WITH_TORCH = ("network", "learning", "experiment", "runs", "jobs.worker", "portable",
-              "service")
+WITH_TORCH = ("network", "learning", "experiment", "runs", "jobs.worker", "portable", "service")
 
 ENGINE_FILES = sorted(ENGINE.rglob("*.py"))
 UI_FILES = sorted(UI.rglob("*.py"))
