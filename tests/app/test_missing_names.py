@@ -75,7 +75,7 @@ def has_table(page):
 def test_before_a_search_the_tab_offers_it_and_lists_frequent_words(searched):
     page = show_labels(untrained_sample())
     assert not has_table(page)
-    assert table(page, "count")["phrase"].tolist()[:2] == ["isotretinoin", "lithium"]
+    assert table(page, "count")["phrase"].tolist()[:2] == ["mirtazapine", "encephalopathy"]
     checked(page.button(key="missing_find").click().run())
     assert searched == [jobs.SuggestRequest()]
 
