@@ -91,10 +91,10 @@ class LabelTask:
 
     @property
     def key(self) -> str:
-        matching = _matching(self.dictionaries, self.match)
-        # What was decided, and not the counts: those change with every shard.
-        cases = None if self.cases is None else [(c.entity_type, c.is_free) for c in self.cases]
-        return _key(self.stage, matching, cases, _reading(self.options), _writing(self.options))
+        # Not the counts behind a decision: one more shard must not change the key of all others.
+        decided = [(case.entity_type, case.is_free) for case in self.cases or ()]
+        matching = (_matching(self.dictionaries, self.match), decided)
+        return _key(self.stage, matching, _reading(self.options), _writing(self.options))
 
     def open(self) -> DoShard:
         """Index the dictionaries."""
