@@ -50,7 +50,7 @@ from engine.export import MODEL_FORMS
 from engine.formats import FORMATS
 from engine.projects import keep_private
 from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS
-from engine.text import InputError, one_line
+from engine.text import InputError, in_language, one_line
 
 if TYPE_CHECKING:
     from engine.cli.arguments import Subparsers
@@ -71,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command in _ON_PROJECTS or getattr(options, "project", None):
             keep_private()
-        options.run(options)
+        with in_language(None):  # until the command finds another
+            options.run(options)
     except InputError as error:
         print(_sentence(error, options), file=sys.stderr)
         return 2

@@ -4,7 +4,7 @@ from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from engine.settings import ReadOptions
 from engine.text.model import InputError
-from tests.text.test_language import GERMAN, TEXTS
+from tests.support.languages import GERMAN, TEXTS
 
 NOTES = SourceFile("n.txt", f"{GERMAN} {TEXTS['de']} {TEXTS['de']} {TEXTS['de']}".encode())
 

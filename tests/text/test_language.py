@@ -9,17 +9,7 @@ from engine.formats.streaming import stream_sources
 from engine.settings import LANGUAGES, ReadOptions
 from engine.text.language import current_language, detect_language, in_language, use_language
 from engine.text.tokenization import make_document
-
-TEXTS = {
-    "en": "The patient had a cold and took aspirin for three days, but it did not help him.",
-    "de": "Der Patient hatte eine Erkältung und nahm drei Tage Aspirin, aber es half ihm nicht.",
-    "fr": "Le patient avait un rhume et a pris de l'aspirine pendant trois jours, sans effet.",
-    "es": "El paciente tenía un resfriado y tomó aspirina durante tres días, pero no le ayudó.",
-    "it": "Il paziente aveva un raffreddore e ha preso aspirina per tre giorni, ma non è servito.",
-    "pt": "O paciente tinha um resfriado e tomou aspirina por três dias, mas isso não ajudou.",
-    "nl": "De patiënt had een verkoudheid en nam drie dagen aspirine, maar het hielp hem niet.",
-}
-GERMAN = "Er nahm z.B. Aspirin bzw. ca. 5 mg davon. Dann ging er."
+from tests.support.languages import GERMAN, TEXTS
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
