@@ -69,7 +69,6 @@ def is_stop_word(word: str) -> bool:
     return word in (_words("stop_words") if code == ENGLISH else stop_words(code))
 
 
-@lru_cache(maxsize=100_000)
 def is_common_word(word: str) -> bool:
     """Return whether a lower-case word is everyday English, inflected forms included.
 
@@ -78,10 +77,14 @@ def is_common_word(word: str) -> bool:
     >>> [is_common_word(word) for word in ("patients", "received", "dosing", "warfarin")]
     [True, True, True, False]
     """
-    if current_language() != ENGLISH:
-        return is_stop_word(word)
+    return _is_common_in_english(word) if current_language() == ENGLISH else is_stop_word(word)
+
+
+@lru_cache(maxsize=100_000)
+def _is_common_in_english(word: str) -> bool:
     forms = (word, singular(word), *_without_ending(word))
-    return any(form in _words("common_words") or is_stop_word(form) for form in forms)
+    known = _words("common_words"), _words("stop_words")
+    return any(form in words for form in forms for words in known)
 
 
 def is_unit(text: str) -> bool:
