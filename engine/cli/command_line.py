@@ -359,11 +359,9 @@ def _add_export_model(parsers: "Subparsers") -> None:
         parsers,
         "export-model",
         "write a trained run in a form that other tools load",
-        "glossa export-model --run runs/conf_mpu-seed0 --to spacy --out tagger",
+        "glossa export-model runs/conf_mpu-seed0 --to spacy --out tagger",
     )
-    parser.add_argument(
-        "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"
-    )
+    parser.add_argument("run_folder", metavar="RUN", help="folder of a finished run")
     parser.add_argument(
         "--to",
         required=True,
@@ -381,11 +379,9 @@ def _add_serve(parsers: "Subparsers") -> None:
         parsers,
         "serve",
         "answer HTTP requests with the entities that a trained run finds",
-        "glossa serve --run runs/conf_mpu-seed0 --port 8600",
+        "glossa serve runs/conf_mpu-seed0 --port 8600",
     )
-    parser.add_argument(
-        "--run", dest="run_folder", required=True, metavar="DIR", help="folder of a finished run"
-    )
+    parser.add_argument("run_folder", metavar="RUN", help="folder of a finished run")
     parser.add_argument("--port", type=count, default=8600, help="default: %(default)s")
     parser.add_argument(
         "--address", default="localhost", help="where the service listens (default: %(default)s)"

@@ -200,7 +200,7 @@ def test_what_transformers_cannot_express_is_refused(tmp_path, bert):
 
 def test_the_command_writes_a_folder_with_its_card(tmp_path, capsys):
     run = save_untrained(tmp_path / "run", PLAIN)
-    arguments = ["export-model", "--run", str(run), "--to", "onnx", "--out", str(tmp_path / "o")]
+    arguments = ["export-model", str(run), "--to", "onnx", "--out", str(tmp_path / "o")]
     assert main(arguments) == 0
     assert (
         capsys.readouterr().out

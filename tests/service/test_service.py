@@ -32,7 +32,7 @@ def port(run, tmp_path_factory):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "engine", "serve", "--run", str(run), "--port", str(port)]
+    command = [sys.executable, "-m", "engine", "serve", str(run), "--port", str(port)]
     log = tmp_path_factory.mktemp("log") / "log.txt"
     environment = {**os.environ, "GLOSSA_TOKEN": TOKEN, "OMP_NUM_THREADS": "1"}
     with log.open("wb") as out:
@@ -190,7 +190,7 @@ def test_it_refuses_to_let_others_in_without_a_token(
     monkeypatch.delenv("GLOSSA_TOKEN", raising=False)
     if token:
         monkeypatch.setenv("GLOSSA_TOKEN", token)
-    assert main(["serve", "--run", str(run), *arguments]) == 2
+    assert main(["serve", str(run), *arguments]) == 2
     assert f"glossa serve: {message}" in capsys.readouterr().err
 
 
@@ -198,9 +198,9 @@ def test_open_and_a_token_let_others_in(run, monkeypatch, capsys):
     started = []
     monkeypatch.setattr(serve_cli, "serve", lambda *a, **k: started.append(k["address"]))
     monkeypatch.delenv("GLOSSA_TOKEN", raising=False)
-    assert main(["serve", "--run", str(run), "--address", "0.0.0.0", "--open"]) == 0
+    assert main(["serve", str(run), "--address", "0.0.0.0", "--open"]) == 0
     monkeypatch.setenv("GLOSSA_TOKEN", TOKEN)
-    assert main(["serve", "--run", str(run), "--address", "::"]) == 0
+    assert main(["serve", str(run), "--address", "::"]) == 0
     assert started == ["0.0.0.0", "::"]
     assert "http://[::]:8600/entities" in capsys.readouterr().out
 
@@ -208,7 +208,7 @@ def test_open_and_a_token_let_others_in(run, monkeypatch, capsys):
 @pytest.mark.usefixtures("no_server")
 def test_without_fastapi_one_sentence_says_what_to_install(run, monkeypatch, capsys):
     monkeypatch.setattr(serve_cli, "find_spec", lambda name: None)
-    assert main(["serve", "--run", str(run)]) == 2
+    assert main(["serve", str(run)]) == 2
     assert capsys.readouterr().err == (
         "glossa serve: the service needs fastapi and uvicorn, which is not installed. "
         'Run: pip install "glossa[serve]".\n'

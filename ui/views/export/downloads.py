@@ -106,7 +106,7 @@ def model_as(job: Job, method: str, form: str) -> bytes:
     folder = jobs.run_folder(job, method)
     with tempfile.TemporaryDirectory() as place:
         made = Path(place) / f"{method}-{form}"
-        command = [sys.executable, "-m", "engine", "export-model", "--run", str(folder)]
+        command = [sys.executable, "-m", "engine", "export-model", str(folder)]
         command += ["--to", form, "--out", str(made)]
         root = Path(engine.__file__).resolve().parents[1]
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
