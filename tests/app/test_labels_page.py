@@ -390,7 +390,7 @@ def test_a_type_that_is_not_adaptive_is_listed_as_set_for_its_dictionary(own):
 def test_an_abbreviation_is_muted_and_labeled_again(defining):
     defining.add_dictionaries([SourceFile("more/Disease.txt", b"lead poisoning\n")])
     page = show(defining, "Variants")
-    before = figures(page)
+    before = figures(page)["Token coverage"]
     assert table(page, "short")[["short", "long", "state"]].to_numpy().tolist() == [
         ["LP", "lead poisoning", "labeled"]
     ]
