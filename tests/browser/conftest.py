@@ -20,7 +20,14 @@ from tests.browser.get_browser import browser_path
 from tests.browser.server import Server, running_server
 from tests.support.waiting import LIMIT_MS
 
-ORDER = ("test_prepare", "test_learn", "test_use", "test_survival", "test_markup")
+ORDER = (
+    "test_prepare",
+    "test_learn",
+    "test_use",
+    "test_connect",
+    "test_survival",
+    "test_markup",
+)
 BROWSER_OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 expect.set_options(timeout=LIMIT_MS)
 
