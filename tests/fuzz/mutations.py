@@ -199,7 +199,8 @@ def _changed_value(value: Any, random: Random, depth: int) -> Any:
     if action == 0:
         return [value]
     if action == 1 and isinstance(value, int | float):
-        return random.choice((value + 1, -value, value * 10**6, str(value), value + 0.5))
+        half = value + 0.5 if abs(value) < 10**300 else value  # a larger one is no float
+        return random.choice((value + 1, -value, value * 10**6, str(value), half))
     if action == 2 and isinstance(value, str):
         return random.choice((value[::-1], value + "\0", value + "\ud83d", value * 20, value[:1]))
     return random.choice([item for item in VALUES if not isinstance(item, bytes)])
