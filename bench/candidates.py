@@ -24,7 +24,7 @@ import pandas as pd
 
 from bench import environment
 from bench.data import add_data_option
-from bench.validation import SAMPLE, add_settings, read_sample, read_setting
+from bench.validation import add_settings, read_task
 from engine.labels import missing_candidates
 from engine.network import set_threads
 from engine.settings import TRAINING_PRESETS, training_settings
@@ -57,7 +57,7 @@ def rate(table: pd.DataFrame, names: dict[str, set[str]], top: int) -> dict[str,
 
 
 def measure(setting: str, options: argparse.Namespace, cache: Path) -> dict:
-    source = read_sample() if setting == SAMPLE else read_setting(setting, options.data)
+    source = read_task(setting, options.data)
     documents, gold, phrases, labels = source
     names = gold_names(documents, gold)
     sentences = [sentence for document in documents for sentence in document.sentences]

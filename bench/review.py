@@ -26,7 +26,7 @@ import numpy as np
 
 from bench import environment
 from bench.data import add_data_option
-from bench.validation import SAMPLE, add_settings, read_sample, read_setting
+from bench.validation import add_settings, read_task, train_methods
 from engine.experiment import predict, prepare
 from engine.export import METHOD_ORDER
 from engine.labels import dictionary_entities
@@ -90,21 +90,11 @@ def places(entities: EntitiesByDocument) -> set[tuple[str, int, int, str]]:
 
 def measure(setting: str, options: argparse.Namespace, folder: Path) -> dict:
     """Train the methods, and follow each queue."""
-    source = read_sample() if setting == SAMPLE else read_setting(setting, options.data)
-    documents, gold, phrases, labels = source
+    task = read_task(setting, options.data)
+    documents, gold, phrases, labels = task
     annotated = [document for document in documents if document.id in gold]
     settings, cache = training_settings(options.preset), features_folder(folder)
-    prepared = prepare(
-        documents, phrases, match="adaptive", settings=settings, labels=labels, cache=cache
-    )
-    paths = compare(
-        prepared.data,
-        prepared.priors.values,
-        settings,
-        METHOD_ORDER,
-        folder / options.preset,
-        dictionaries=phrases,
-    )
+    paths = train_methods(task, settings, METHOD_ORDER, folder / options.preset, cache)
     found = {
         method: predict(load_run(paths[method]), documents, cache=cache) for method in METHOD_ORDER
     }

@@ -31,6 +31,7 @@ import argparse
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -64,6 +65,7 @@ from engine.settings import (
     DEFAULT_TRAINING_PRESET,
     TRAINING_PRESETS,
     ReadOptions,
+    Settings,
     training_settings,
 )
 from engine.text import (
@@ -80,7 +82,21 @@ _NAMES = ", ".join(SETTINGS)
 SHARES = ("precision", "recall", "f1")
 
 
-def read_sample() -> tuple[list[Document], EntitiesByDocument, list[Dictionary], DistantLabels]:
+class Task(NamedTuple):
+    """What methods are trained on, and the gold that scores them."""
+
+    documents: list[Document]
+    gold: EntitiesByDocument
+    dictionaries: list[Dictionary]
+    labels: DistantLabels
+
+
+def read_task(setting: str, data_folder: Path) -> Task:
+    """Return the sample project, or a benchmark setting from the folder."""
+    return _read_sample() if setting == SAMPLE else _read_setting(setting, data_folder)
+
+
+def _read_sample() -> Task:
     """Return the text, gold, dictionaries and labels of the sample project."""
     documents = list(
         read_corpus([read_source(SAMPLE_FOLDER / "train.jsonl")], ReadOptions()).documents
@@ -90,17 +106,11 @@ def read_sample() -> tuple[list[Document], EntitiesByDocument, list[Dictionary],
         read_dictionary(read_source(path))
         for path in sorted((SAMPLE_FOLDER / "dictionary").glob("*.txt"))
     ]
-    return (
-        documents,
-        align(documents, gold).entities,
-        phrases,
-        label(documents, phrases, "adaptive"),
-    )
+    labels = label(documents, phrases, "adaptive")
+    return Task(documents, align(documents, gold).entities, phrases, labels)
 
 
-def read_setting(
-    setting: str, data_folder: Path
-) -> tuple[list[Document], EntitiesByDocument, list[Dictionary], DistantLabels]:
+def _read_setting(setting: str, data_folder: Path) -> Task:
     """Return the train text, its gold, the dictionaries and the labels of a benchmark setting."""
     sentences, tags, published = load(setting, data_folder)
     document = make_tokenized_document("train", sentences)
@@ -115,26 +125,44 @@ def read_setting(
         if phrases
         else published_labels(document, published, SETTINGS[setting].types)
     )
-    return [document], {document.id: tuple(gold)}, phrases, labels
+    return Task([document], {document.id: tuple(gold)}, phrases, labels)
+
+
+def train_methods(
+    task: Task,
+    settings: Settings,
+    methods: Sequence[str],
+    folder: Path,
+    cache: Path,
+    workers: int = 1,
+) -> dict[str, Path]:
+    """Train methods on a setting; return the folders of their runs."""
+    prepared = prepare(
+        task.documents,
+        task.dictionaries,
+        match="adaptive",
+        settings=settings,
+        labels=task.labels,
+        cache=cache,
+    )
+    return compare(
+        prepared.data,
+        prepared.priors.values,
+        settings,
+        methods,
+        folder,
+        dictionaries=task.dictionaries,
+        workers=workers,
+    )
 
 
 def measure(setting: str, options: argparse.Namespace, folder: Path) -> dict:
     """Train the method, and estimate its scores from simulated decisions."""
-    source = read_sample() if setting == SAMPLE else read_setting(setting, options.data)
-    documents, gold, phrases, labels = source
+    task = read_task(setting, options.data)
+    documents, gold = task.documents, task.gold
     settings = training_settings(options.preset)
     cache = features_folder(folder)
-    prepared = prepare(
-        documents, phrases, match="adaptive", settings=settings, labels=labels, cache=cache
-    )
-    paths = compare(
-        prepared.data,
-        prepared.priors.values,
-        settings,
-        [options.method],
-        folder,
-        dictionaries=phrases,
-    )
+    paths = train_methods(task, settings, [options.method], folder, cache)
     trained = load_run(paths[options.method])
     entities = predict(trained, documents, cache=cache)
     annotated = [document for document in documents if document.id in gold]
@@ -195,8 +223,8 @@ def estimate(units: Units, answers: dict, truth: Scores, decisions: int, draws: 
 
 def measure_regret(setting: str, options: argparse.Namespace, folder: Path) -> dict:
     """Train every method with every preset, and choose between them by hidden phrases."""
-    source = read_sample() if setting == SAMPLE else read_setting(setting, options.data)
-    documents, gold, phrases, labels = source
+    task = read_task(setting, options.data)
+    documents, gold, phrases, labels = task
     annotated = [document for document in documents if document.id in gold]
     cache = features_folder(folder)
     f1: dict[str, float] = {}
@@ -205,17 +233,8 @@ def measure_regret(setting: str, options: argparse.Namespace, folder: Path) -> d
     presets = sorted(options.presets, key=lambda preset: preset != DEFAULT_TRAINING_PRESET)
     for preset in presets:
         settings = training_settings(preset)
-        prepared = prepare(
-            documents, phrases, match="adaptive", settings=settings, labels=labels, cache=cache
-        )
-        paths = compare(
-            prepared.data,
-            prepared.priors.values,
-            settings,
-            options.methods,
-            folder / preset,
-            dictionaries=phrases,
-            workers=options.workers,
+        paths = train_methods(
+            task, settings, options.methods, folder / preset, cache, options.workers
         )
         again = compare_hidden(
             documents,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engine import jobs
-from engine.dictionaries import Dictionary, active_phrases, fingerprint
+from engine.dictionaries import Dictionary, enabled_phrases, fingerprint
 from engine.export.choice import DICTIONARY, GOLD, REVIEWED, RUN, ExportChoice
 from engine.files import written_whole
 from engine.jobs import Job
@@ -75,7 +75,7 @@ def dictionary_facts(
 ) -> dict[str, Any]:
     """Return what a card says about dictionaries; `version` is that of a project."""
     numbered = {} if version is None else {"version": version}
-    phrases = {d.name: sum(1 for _ in active_phrases(d)) for d in dictionaries}
+    phrases = {d.name: sum(1 for _ in enabled_phrases(d)) for d in dictionaries}
     return numbered | {"fingerprint": fingerprint(dictionaries), "phrases": phrases}
 
 

@@ -190,24 +190,25 @@ def _environment(project: Project) -> Mapping[str, str]:
 
 def _check_project(project: Project, request: Request) -> None:
     if isinstance(request, PredictRequest | ShardsRequest | TwinRequest):
-        run = find_job(project, request.run)
-        if isinstance(request, PredictRequest) and not request.files:
-            raise InputError("there is no text to find entities in. Add some")
-        if not has_card(run_folder(run, request.method)):
-            raise InputError(f"run {request.run} has no trained {request.method}. Choose another")
-        refuse_unasked(names_of_run(run, request.method))
-    if isinstance(request, PredictRequest):
-        if not request.files:
-            raise InputError("there is no text to find entities in. Add some")
-        if request.is_fast and not has_card(twin_folder(run, request.method)):
-            raise InputError(f"{request.method} of run {request.run} has no fast twin. Make one")
+        _check_run(project, request)
+    if isinstance(request, PredictRequest | ShardsRequest):  # of texts that are not the project's
         return
     if not project.text_key():
         raise InputError("this project has no text yet. Add some first")
-    if isinstance(request, TwinRequest):
-        return
-    if not project.dictionary_version():
+    if not isinstance(request, TwinRequest) and not project.dictionary_version():
         raise InputError("this project has no dictionaries yet. Add some first")
+
+
+def _check_run(project: Project, request: PredictRequest | ShardsRequest | TwinRequest) -> None:
+    run = find_job(project, request.run)
+    if isinstance(request, PredictRequest) and not request.files:
+        raise InputError("there is no text to find entities in. Add some")
+    if not has_card(run_folder(run, request.method)):
+        raise InputError(f"run {request.run} has no trained {request.method}. Choose another")
+    refuse_unasked(names_of_run(run, request.method))
+    is_fast = isinstance(request, PredictRequest) and request.is_fast
+    if is_fast and not has_card(twin_folder(run, request.method)):
+        raise InputError(f"{request.method} of run {request.run} has no fast twin. Make one")
 
 
 # ---- watch ----------------------------------------------------------------------------------

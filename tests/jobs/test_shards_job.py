@@ -52,6 +52,14 @@ def test_a_job_without_one_readable_shard_fails_in_one_sentence(project, tmp_pat
     assert jobs.get_job(project, job.id).message.startswith("no shard could be done")
 
 
+def test_a_run_predicts_a_corpus_although_the_project_has_no_text_left(project, tmp_path):
+    for file in project.text_files():
+        project.remove_text(file.id)
+    texts = make_shards(tmp_path / "corpora" / "texts", 1)
+    job = jobs.create(project, request_for(project, texts, tmp_path / "corpora" / "out"))
+    assert job.state == "queued"
+
+
 def test_only_named_folders_and_urls_may_be_used(project, tmp_path, monkeypatch):
     inside = str(tmp_path / "corpora" / "a")
     check_allowed([inside, "s3://bucket/notes/a"])
