@@ -363,7 +363,7 @@ class Curve:
             on_train = predict_probabilities(self._tagger, self._train_inputs)
             probs = weigh(probs, matching_odds(on_train, self._priors.values[1:].sum()))
         types = self._data.types
-        entities = decode([self._gold.document], probs, types, self._settings.method)
+        entities = decode([self._gold.document], probs, types, self._settings)
         overall = score_file(self._gold, entities, types)[ALL]
         self.points.append(
             {"epoch": number, **{name: overall[name] for name in ("precision", "recall", "f1")}}
@@ -723,10 +723,10 @@ def check_curve(options: argparse.Namespace) -> None:
         return
     if options.method not in CURVE_METHODS:
         raise InputError(f"--curve-every is for {', '.join(CURVE_METHODS)}")
-    count = settings_of(options, options.seeds[0]).ensemble
-    if count > 1:
+    settings = settings_of(options, options.seeds[0])
+    if METHODS[options.method].tagger_count(settings, 1) > 1:
         raise InputError(
-            f"--curve-every is for one tagger, not for ensemble={count}; leave one out"
+            "--curve-every is for one tagger; add --set ensemble=1 is_self_trained=false"
         )
 
 

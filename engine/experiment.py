@@ -1,7 +1,7 @@
 """The whole path in the order of the paper's method section. Read this file first.
 
     prepare    text, dictionaries -> distant labels -> training data -> class priors
-    run        (confidence ->) risk -> trained taggers
+    run        (confidence ->) risk -> trained taggers (-> student)
     predict    probabilities -> entities
     score      entities, gold -> precision, recall, F1
     make_twin  a run, unlabeled text -> a run without a transformer, for large texts
@@ -40,7 +40,9 @@ from engine.learning import (
     distill,
     find_doubtful_phrases,
     fit,
+    fit_to_probabilities,
     groups,
+    lessons_from,
     linear_confidence,
     make_inputs,
     make_tagger,
@@ -52,10 +54,12 @@ from engine.learning import (
     predict_inputs,
     predicted_entities,
     predictions,
+    schedule,
     schedules,
     sentence_groups,
     split_parts,
     store_confidence,
+    student_settings,
     supervised_risk,
     tokens_of,
     twin_settings,
@@ -101,6 +105,7 @@ from engine.settings import Settings
 from engine.text import Document, EntitiesByDocument, Entity, InputError
 
 _NAMED_DOUBTS = 3  # phrases that a note names
+_STUDENT_SEED = 50_000  # from the seed of the tagger that it learns from
 
 # ---- prepare: what every method learns from -------------------------------------------------
 
@@ -316,6 +321,22 @@ def run(
                 should_stop=should_stop,
             )
             taggers.append(tagger)
+    # Step 3: a student learns what the taggers predict, and takes their place.
+    is_stopped = should_stop is not None and should_stop()
+    if settings.is_self_trained and method.can_teach and not is_stopped:
+        probs = predict_inputs(taggers, inputs, settings)
+        student, passes = _teach(
+            inputs,
+            lessons_from(probs, data.labels, data.known_negatives),
+            settings,
+            len(taggers),
+            checkpoint,
+            clock.listener(TRAINING, tagger=len(taggers)),
+            should_stop,
+        )
+        history += passes
+        if len(passes) == schedule(settings).epochs:  # else it was stopped: not yet worth taking
+            taggers = [student]
     odds = 1.0
     if settings.is_prior_matched:
         odds = matching_odds(predict_inputs(taggers, inputs, settings), priors[1:].sum())
@@ -330,6 +351,33 @@ def run(
         confidence,
         odds,
     )
+
+
+def _teach(
+    inputs: WordInputs | EncodedInputs,
+    lessons: npt.NDArray[np.float32],
+    settings: Settings,
+    number: int,
+    checkpoint: Path | None,
+    on_epoch: Callable[[Epoch], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> tuple[nn.Module, list[Epoch]]:
+    """Train the tagger of this number on what those before it predict for the same text."""
+    plan = schedule(settings)
+    plan = replace(plan, seed=plan.seed + _STUDENT_SEED)
+    tagger = make_tagger(
+        inputs, lessons.shape[1], student_settings(settings), plan.seed, inputs.device
+    )
+    history = fit_to_probabilities(
+        tagger,
+        inputs,
+        lessons,
+        plan,
+        checkpoint=checkpoint and tagger_checkpoint(checkpoint, number),
+        on_epoch=on_epoch,
+        should_stop=should_stop,
+    )
+    return tagger, history
 
 
 def _estimate_confidence(
@@ -466,7 +514,7 @@ def predict(
         end = begin + sum(map(len, sentences))
         rows = None if context is None else context[begin:end]
         probs = probabilities(trained, sentences, rows)
-        entities |= decode(group, probs, trained.types, trained.settings.method, run_id)
+        entities |= decode(group, probs, trained.types, trained.settings, run_id)
         if on_share:
             on_share(len(entities) / len(documents))
         begin = end
@@ -492,14 +540,18 @@ def decode(
     documents: Sequence[Document],
     probs: npt.NDArray[np.float32],
     types: Sequence[str],
-    method: str,
+    settings: Settings,
     run_id: str = "",
 ) -> dict[str, tuple[Entity, ...]]:
-    """Return the entities by document id: maximal runs of tokens whose best class is the same."""
-    spans = iter(predictions(probs, sentence_bounds(tokens_of(documents)), types))
+    """Return the entities by document id: maximal runs of tokens of the same class.
+
+    That is the likeliest one, or that of the entity beside it (`joining_probability`).
+    """
+    bounds = sentence_bounds(tokens_of(documents))
+    spans = iter(predictions(probs, bounds, types, joining=settings.joining_probability))
     return {
         document.id: predicted_entities(
-            document, [next(spans) for _ in document.sentences], method, run_id
+            document, [next(spans) for _ in document.sentences], settings.method, run_id
         )
         for document in documents
     }
@@ -564,7 +616,8 @@ def prepare_hidden(
         entity_prior = float(prior.values[1:].sum())
     else:
         entity_prior = sum(priors.values())
-    rate = common_rate(entity_prior, hidden_words(hidden, labels, fewer.labels), fewer.labels)
+    words = hidden_words(hidden, labels, fewer.labels)
+    rate = common_rate(entity_prior, words, fewer.labels)
     prepared = prepare(
         documents,
         hidden.dictionaries,
@@ -575,7 +628,6 @@ def prepare_hidden(
         cache=cache,
         should_stop=should_stop,
     )
-    words = hidden_words(hidden, labels, fewer.labels)
     return HiddenPhrases(hidden, prepared, words, rate)
 
 

@@ -22,7 +22,7 @@ def refused(monkeypatch, capsys, *options):
     [
         (
             ("--method", "mpn", "--set", "ensemble=3"),
-            "--curve-every is for one tagger, not for ensemble=3; leave one out",
+            "--curve-every is for one tagger; add --set ensemble=1 is_self_trained=false",
         ),
         (("--method", "supervised"), "--curve-every is for mpn, "),
     ],

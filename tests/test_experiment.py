@@ -130,6 +130,66 @@ def test_an_ensemble_is_the_mean_of_taggers_from_different_seeds(small, method):
         )
 
 
+# ---- self-training --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["mpn", "mpu", "conf_mpu"])
+def test_a_student_takes_the_place_of_its_teacher(small, method):
+    teacher = run(small.data, small.priors, settings_for(method))
+    student = run(small.data, small.priors, settings_for(method, is_self_trained=True))
+    assert len(student.taggers) == 1
+    taught = [epoch.risk for epoch in student.history]
+    assert taught[: len(teacher.history)] == [epoch.risk for epoch in teacher.history]
+    assert len(taught) == 2 * len(teacher.history)
+    assert not np.array_equal(
+        probabilities(student, small.sentences), probabilities(teacher, small.sentences)
+    )
+
+
+def test_a_student_finds_what_its_teacher_finds(planted):
+    large = {"hidden_size": 64, "epochs": 25}  # enough for a student that sees half of it
+    settings = settings_for("mpu", **LEARNING | large)
+    teacher = run(planted.data, planted.priors, settings)
+    student = run(planted.data, planted.priors, replace(settings, is_self_trained=True))
+    theirs, ours = (
+        probabilities(trained, planted.sentences).argmax(axis=1) for trained in (teacher, student)
+    )
+    assert (ours == theirs)[theirs > 0].mean() > 0.8
+
+
+@pytest.mark.parametrize("method", ["bnpu", "early_stopped", "autoner"])
+def test_the_other_methods_of_the_paper_have_no_student(small, method):
+    plain = run(small.data, small.priors, settings_for(method))
+    asked = run(small.data, small.priors, settings_for(method, is_self_trained=True))
+    assert len(asked.history) == len(plain.history)
+    assert np.array_equal(
+        probabilities(asked, small.sentences), probabilities(plain, small.sentences)
+    )
+
+
+def test_a_student_that_was_stopped_does_not_replace_its_teacher(small):
+    settings, heard = settings_for("mpn", is_self_trained=True), []
+    stopped = run(
+        small.data,
+        small.priors,
+        settings,
+        on_progress=heard.append,
+        should_stop=lambda: len(heard) >= 3,  # after one of the student's two epochs
+    )
+    teacher = run(small.data, small.priors, settings_for("mpn"))
+    assert len(stopped.history) == 3
+    assert np.array_equal(
+        probabilities(stopped, small.sentences), probabilities(teacher, small.sentences)
+    )
+
+
+def test_progress_counts_the_epochs_of_the_student(small):
+    heard = []
+    settings = settings_for("mpn", is_self_trained=True)
+    run(small.data, small.priors, settings, on_progress=heard.append)
+    assert [(p.epoch.number, p.epochs) for p in heard] == [(n, 4) for n in (1, 2, 3, 4)]
+
+
 def test_early_stopped_trains_a_tenth_of_the_epochs(small):
     trained = run(small.data, small.priors, settings_for("early_stopped", epochs=20))
     assert [e.number for e in trained.history] == [1, 2]
@@ -393,9 +453,12 @@ def test_progress_of_a_resumed_run_counts_down_to_zero(small, tmp_path):
     assert [p.seconds_left for p in heard] == [pytest.approx(heard[0].epoch.seconds), 0]
 
 
-@pytest.mark.parametrize("method", ["conf_mpu", "bnpu"])
+@pytest.mark.parametrize("method", ["conf_mpu", "bnpu", "self-trained"])
 def test_a_stopped_run_resumes_to_the_same_result(small, tmp_path, method):
-    settings, checkpoint = settings_for(method, epochs=3), tmp_path / "checkpoint.safetensors"
+    is_self_trained = method == "self-trained"
+    settings = settings_for("mpu" if is_self_trained else method, epochs=3)
+    settings = replace(settings, is_self_trained=is_self_trained)
+    checkpoint = tmp_path / "checkpoint.safetensors"
     straight = run(small.data, small.priors, settings)
     heard = []
     stopped = run(

@@ -127,8 +127,8 @@ class Labeler:
         self._dictionaries, self._default = dictionaries, match_options(options)
         self._matchers: dict[bool, Matcher] = {}  # by whether the tokens are given
         lists = [
-            replace(found, match=_settled(found.match or self._default))
-            for found in never_lists(dictionaries)
+            replace(phrases, match=_settled(phrases.match or self._default))
+            for phrases in never_lists(dictionaries)
         ]
         self._never = Labeler(lists, self._default) if lists else None
         self._prepared: tuple[Rules, pd.DataFrame] | None = None  # rules and table of the phrases

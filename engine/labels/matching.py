@@ -101,8 +101,8 @@ class Matcher:
             rows.append(np.column_stack(columns).astype(np.int32))
         places = np.concatenate(rows)
         spelled = self._spelled(places, tokens, bounds)
-        found: Rows = np.column_stack([places, spelled])[spelled != _NOT_AT_ALL]
-        return found
+        matches: Rows = np.column_stack([places, spelled])[spelled != _NOT_AT_ALL]
+        return matches
 
     def scan(self, tokens: Sequence[str]) -> list[Occurrence]:
         """Return every occurrence of a phrase in one sentence, by start and end."""

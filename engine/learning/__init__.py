@@ -11,6 +11,7 @@ Needs torch.
     doubts         phrases that the text contradicts
     missing_names  likely entities and their types, before any network
     progress       how far a run is, and how long it will take
+    distillation   a tagger that learns what another one predicts
     twin           a tagger without a transformer that learns from one with it
     assembly       the pieces of a run put together
     decoding       probabilities into scored spans
@@ -32,6 +33,7 @@ from engine.learning.assembly import (
 from engine.learning.autoner import autoner_risk
 from engine.learning.confidence import Confidence, network_confidence
 from engine.learning.decoding import matching_odds, predicted_entities, predictions, weigh
+from engine.learning.distillation import fit_to_probabilities, lessons_from, student_settings
 from engine.learning.doubts import find_doubtful_phrases
 from engine.learning.linear import TypeGuess, linear_confidence, linear_types
 from engine.learning.missing_names import find_likely_tokens
@@ -73,7 +75,9 @@ __all__ = [
     "find_doubtful_phrases",
     "find_likely_tokens",
     "fit",
+    "fit_to_probabilities",
     "groups",
+    "lessons_from",
     "linear_confidence",
     "linear_types",
     "make_inputs",
@@ -92,6 +96,7 @@ __all__ = [
     "split_parts",
     "store_confidence",
     "stored_history",
+    "student_settings",
     "supervised_risk",
     "tokens_of",
     "twin_settings",

@@ -38,10 +38,17 @@ def weigh(probs: npt.NDArray[np.float32], odds: float) -> npt.NDArray[np.float32
 
 
 def predictions(
-    probs: npt.NDArray[np.float32], bounds: npt.NDArray[np.int64], types: Sequence[str]
+    probs: npt.NDArray[np.float32],
+    bounds: npt.NDArray[np.int64],
+    types: Sequence[str],
+    *,
+    joining: float = 0.5,
 ) -> list[list[Prediction]]:
-    """Return the spans of each sentence; sentence i is probs[bounds[i]:bounds[i + 1]]."""
-    classes = probs.argmax(axis=1)
+    """Return the spans of each sentence; sentence i is probs[bounds[i]:bounds[i + 1]].
+
+    A token beside a span joins it if the probability of its type is above `joining`.
+    """
+    classes = joined_classes(probs, bounds, joining)
     by_sentence = []
     for i in range(len(bounds) - 1):
         first, last = int(bounds[i]), int(bounds[i + 1])
@@ -53,6 +60,45 @@ def predictions(
                 spans.append(Prediction(span, score))
         by_sentence.append(spans)
     return by_sentence
+
+
+def joined_classes(
+    probs: npt.NDArray[np.float32], bounds: npt.NDArray[np.int64], joining: float
+) -> npt.NDArray[np.int64]:
+    """Return the likeliest class of each token, or that of the entity it joins.
+
+    >>> probs = np.array([[0.7, 0.3], [0.4, 0.6], [0.9, 0.1]], np.float32)
+    >>> joined_classes(probs, np.array([0, 3]), 0.2).tolist()
+    [1, 1, 0]
+    """
+    classes: npt.NDArray[np.int64] = probs.argmax(axis=1)
+    if joining >= 0.5 or not classes.any():
+        return classes
+    is_first = np.zeros(len(classes) + 1, bool)
+    is_first[bounds] = True
+    joins = ~is_first[1:-1]  # token i + 1 may join token i, and the other way round
+    _join(classes[:-1], classes[1:], probs[1:], joins, joining)
+    _join(classes[1:], classes[:-1], probs[:-1], joins, joining)
+    return classes
+
+
+def _join(
+    entities: npt.NDArray[np.int64],
+    beside: npt.NDArray[np.int64],
+    probs: npt.NDArray[np.float32],
+    joins: npt.NDArray[np.bool_],
+    joining: float,
+) -> None:
+    """Give tokens the class of the entity beside them, again and again as these grow.
+
+    Both arrays are views of the same classes, one token apart.
+    """
+    while True:
+        at = np.flatnonzero(joins & (entities > 0) & (beside == 0))
+        at = at[probs[at, entities[at]] > joining]
+        if not len(at):
+            return
+        beside[at] = entities[at]
 
 
 def predicted_entities(

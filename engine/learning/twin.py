@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from engine.learning.assembly import make_tagger
 from engine.learning.decoding import predictions
+from engine.learning.distillation import fit_to_probabilities
 from engine.learning.progress import schedule
-from engine.learning.risk import Risk
-from engine.learning.training import Epoch, fit
+from engine.learning.training import Epoch
 from engine.network import WordInputs, has_encoder, predict_probabilities
 from engine.planning import METHODS
 from engine.settings import Settings
@@ -63,6 +62,7 @@ def twin_settings(teacher: Settings, token_count: int) -> Settings:
         is_label_checked=False,
         is_suited_to_labels=False,
         is_prior_matched=False,
+        is_self_trained=False,
         epochs=min(max(epochs, _FEWEST_EPOCHS), _MOST_EPOCHS),
         batch_size=32,
         learning_rate=2e-3,
@@ -87,30 +87,12 @@ def distill(
     learned, held_out = _split(len(inputs), settings.seed)
     tagger = make_tagger(inputs, len(types) + 1, settings, settings.seed, inputs.device)
     plan = replace(schedule(settings), epochs=settings.epochs)
-    targets = torch.from_numpy(probs)
-
-    def risk_of(logits: Tensor, tokens: Tensor) -> Risk:
-        wanted = targets[tokens.cpu()].to(logits.device, torch.float32)
-        return soft_risk(logits, wanted)
-
-    history = fit(
-        tagger, inputs, risk_of, plan, only=learned, on_epoch=on_epoch, should_stop=should_stop
+    history = fit_to_probabilities(
+        tagger, inputs, probs, plan, only=learned, on_epoch=on_epoch, should_stop=should_stop
     )
     predicted = predict_probabilities(tagger, inputs, only=held_out)
     agreement = span_agreement(predicted, probs, inputs.bounds, held_out, types)
     return Distilled(tagger, tuple(history), agreement)
-
-
-def soft_risk(logits: Tensor, targets: Tensor) -> Risk:
-    """Return the mean cross-entropy against probabilities, both (tokens, classes).
-
-    >>> risk = soft_risk(torch.zeros(1, 2), torch.tensor([[0.25, 0.75]]))
-    >>> round(risk.objective.item(), 4)
-    0.6931
-    """
-    total = -(targets * logits.log_softmax(dim=1)).sum(dim=1).mean()
-    zero = logits.new_zeros(())
-    return Risk(total, total, zero, zero)
 
 
 def span_agreement(

@@ -39,9 +39,19 @@ class Method:
         """Return how many taggers the training stage has for this number of entity types."""
         return types if self.has_tagger_per_type else 1
 
+    def tagger_count(self, settings: Settings, types: int) -> int:
+        """Return how many taggers are trained one after the other, a student included."""
+        has_student = settings.is_self_trained and self.can_teach
+        return self.taggers(types) * settings.ensemble + has_student
+
     def outputs(self, types: int) -> int:
         """Return how many outputs each tagger has: its classes, non-entity included, and ties."""
         return (2 if self.has_tagger_per_type else types + 1) + self.predicts_ties
+
+    @property
+    def can_teach(self) -> bool:
+        """Whether a student may learn from it. The paper's other methods stay as they are there."""
+        return self.is_offered_first
 
     def epochs(self, settings: Settings, types: int = 1) -> dict[str, int]:
         """Return the number of epochs of each stage, all its taggers together.
@@ -51,12 +61,14 @@ class Method:
         {'confidence': 150, 'training': 40}
         >>> METHODS["bnpu"].epochs(Settings(epochs=40), types=2)
         {'training': 80}
+        >>> METHODS["mpu"].epochs(Settings(epochs=40, is_self_trained=True))
+        {'training': 80}
         """
         scorers = settings.confidence_seeds * max(1, settings.confidence_folds)
         is_linear = settings.confidence_model == "linear"
         epochs = {
             CONFIDENCE: LINEAR_ROUNDS if is_linear else settings.confidence_epochs * scorers,
-            TRAINING: self.tagger_epochs(settings) * self.taggers(types) * settings.ensemble,
+            TRAINING: self.tagger_epochs(settings) * self.tagger_count(settings, types),
         }
         return {stage: epochs[stage] for stage in self.stages}
 

@@ -169,10 +169,10 @@ class OnnxTagger:
     ) -> dict[str, tuple[Entity, ...]]:
         """Return the entities that the graphs find, by document id."""
         entities: dict[str, tuple[Entity, ...]] = {}
-        types, method = self.card.types, self.card.method
+        types, settings = self.card.types, self.card.settings
         for group in groups(documents):
             probs = self.probabilities(tokens_of(group))
-            entities |= decode(group, probs, types, method, run_id)
+            entities |= decode(group, probs, types, settings, run_id)
         return entities
 
     def probabilities(self, sentences: Sentences) -> npt.NDArray[np.float32]:

@@ -26,7 +26,13 @@ def measure_speeds(
     sample = sample_sentences(data, _STEPS[settings.encoder] * settings.batch_size, settings.seed)
     shares = np.bincount(sample.labels, minlength=len(data.types) + 1) / len(sample.labels)
     short = replace(
-        settings, epochs=2, confidence_epochs=2, confidence_folds=0, confidence_seeds=1, ensemble=1
+        settings,
+        epochs=2,
+        confidence_epochs=2,
+        confidence_folds=0,
+        confidence_seeds=1,
+        ensemble=1,
+        is_self_trained=False,
     )
     speeds: dict[tuple[str, str], float] = {}
     if has_context(settings):

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from engine.learning.decoding import (
     Prediction,
+    joined_classes,
     matching_odds,
     predicted_entities,
     predictions,
@@ -54,6 +55,44 @@ def test_predictions_do_not_cross_sentence_ends():
         [],
         [Span(0, 1, "Drug")],
     ]
+
+
+def spans(probs, bounds, joining):
+    by_sentence = predictions(probs, np.array(bounds), TYPES, joining=joining)
+    return [[p.span for p in sentence] for sentence in by_sentence]
+
+
+def test_a_token_beside_an_entity_joins_it_if_its_type_is_likely_enough():
+    # "acute renal pain was": the name is growing from its last word to the left.
+    probs = rows([0.7, 0.0, 0.3], [0.6, 0.0, 0.4], [0.2, 0.0, 0.8], [0.85, 0.0, 0.15])
+    assert spans(probs, [0, 4], 0.5) == [[Span(2, 3, "Disease")]]
+    assert spans(probs, [0, 4], 0.35) == [[Span(1, 3, "Disease")]]
+    assert spans(probs, [0, 4], 0.2) == [[Span(0, 3, "Disease")]]
+    assert spans(probs, [0, 4], 0.1) == [[Span(0, 4, "Disease")]]
+
+
+def test_only_the_type_of_the_entity_counts_and_entities_stay_as_they_are():
+    probs = rows([0.6, 0.4, 0.0], [0.2, 0.0, 0.8], [0.1, 0.5, 0.4])
+    assert spans(probs, [0, 3], 0.2) == [[Span(1, 2, "Disease"), Span(2, 3, "Drug")]]
+
+
+def test_nothing_joins_an_entity_of_another_sentence():
+    probs = rows([0.2, 0.8, 0.0], [0.7, 0.3, 0.0], [0.3, 0.7, 0.0])
+    assert spans(probs, [0, 1, 2, 3], 0.2) == [[Span(0, 1, "Drug")], [], [Span(0, 1, "Drug")]]
+    assert spans(probs, [0, 3, 3], 0.2) == [[Span(0, 3, "Drug")], []]
+
+
+@given(probabilities(), st.sampled_from([0.05, 0.2, 0.4]))
+def test_joining_only_adds_tokens_to_entities(probs, joining):
+    bounds = np.array([0, len(probs) // 2, len(probs)])
+    classes, joined = probs.argmax(axis=1), joined_classes(probs, bounds, joining)
+    assert (joined[classes > 0] == classes[classes > 0]).all()
+    added = np.flatnonzero((classes == 0) & (joined > 0))
+    assert (probs[added, joined[added]] > joining).all()
+    for token in added:  # each has a neighbour of its class in its own sentence
+        near = [i for i in (token - 1, token + 1) if 0 <= i < len(probs)]
+        inside = [i for i in near if (i < bounds[1]) == (token < bounds[1])]
+        assert joined[token] in joined[inside]
 
 
 def test_no_tokens_give_no_predictions():

@@ -7,7 +7,8 @@ import torch
 
 from engine.cli.command_line import main
 from engine.experiment import make_twin, probabilities, run
-from engine.learning.twin import soft_risk, span_agreement, twin_settings
+from engine.learning.distillation import soft_risk
+from engine.learning.twin import span_agreement, twin_settings
 from engine.network.transformer import Stopped
 from engine.run_folder.card import read_card
 from engine.runs.saved import load_run, save_run, save_twin

@@ -26,6 +26,8 @@ TINY = {
     "confidence_model": "network",  # its two epochs are as fast, and it can be resumed
     "is_label_checked": False,
     "is_suited_to_labels": False,
+    "is_self_trained": False,
+    "joining_probability": 0.5,
 }
 PRIORS = {"Drug": 0.1, "Disease": 0.1}  # given, since an estimate takes longer than the training
 

@@ -340,7 +340,8 @@ def _recall_epochs(active: ActiveJob, request: TrainRequest, data: TrainingData)
     settings = settings_of(request)
     for method in request.methods:
         totals = METHODS[method].epochs(settings, len(data.types))
-        per_tagger = {CONFIDENCE: settings.confidence_epochs, TRAINING: settings.epochs}
+        tagger_epochs = METHODS[method].tagger_epochs(settings)
+        per_tagger = {CONFIDENCE: settings.confidence_epochs, TRAINING: tagger_epochs}
         for kept in checkpoints(run_folder(active.report.job, method)):
             before = per_tagger[kept.stage] * kept.tagger  # numbers count through all taggers
             active.report.epochs(

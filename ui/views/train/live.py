@@ -201,6 +201,8 @@ def show_curves(project: Project, job: jobs.Job, key: str) -> None:
     with risk_tab:
         show_curve(training, "risk", "Risk", f"run_risk_{key}")
         st.caption("What training minimizes. Methods have different risks: compare only shapes.")
+        if state.is_self_trained(job):
+            st.caption("In the second half, a student learns what the first tagger predicts.")
     with parts_tab:
         show_parts(training, key)
     with bound_tab:

@@ -199,6 +199,11 @@ def threshold(job: jobs.Job) -> float:
     return settings_of(request_of(job)).confidence_threshold
 
 
+def is_self_trained(job: jobs.Job) -> bool:
+    """Return whether a student learned from the first tagger of each method."""
+    return settings_of(request_of(job)).is_self_trained
+
+
 def described(job: jobs.Job) -> dict[str, str]:
     """Return everything that a run's result depends on, by name."""
     request = request_of(job)
