@@ -101,7 +101,7 @@ def _dictionaries(folder: Path) -> tuple[str, ...]:
 
 def _command(name: str, *arguments: str) -> dict[str, Cell]:
     """Run a command of `glossa` here."""
-    from engine.cli.command_line import main as glossa
+    from engine.cli import main as glossa
 
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
         cell, code = _measured(glossa, [name, *arguments, "--workers", "1", "--no-limits"])

@@ -57,6 +57,38 @@ def test_shards_get_the_labels_and_the_report_of_the_whole_corpus(tmp_path, caps
     assert said_of_whole.startswith(report.rstrip("\n"))
 
 
+def test_the_report_names_never_lists_and_slow_patterns_like_one_machine(
+    tmp_path, capsys, monkeypatch
+):
+    """The pattern is slow in one sentence of one shard, and would match in the others."""
+    monkeypatch.setattr("engine.labels.patterns.SENTENCE_SECONDS", 0.05)
+    texts = make_shards(tmp_path / "texts", 8)
+    (texts / "part-0003.jsonl").write_text(json.dumps({"id": "x", "text": "a" * 200}) + "\n")
+    (texts / "part-0004.jsonl").write_text('{"id": "y", "text": "Gout and aab, then ab."}\n')
+    more = tmp_path / "Code.txt"
+    more.write_text("re:(?:a|aa)+(?:b|c)\nre:no[.] [0-9]+\n")
+    never = tmp_path / "never.txt"
+    never.write_text("cold\nre:(?:a|aa)+(?:b|d)\nre:renal fail[a-z]+\nnowhere\n")
+    given = write_dictionaries(tmp_path / "dictionaries")
+    options = ["--dictionary", *given, str(more), "--never", str(never)]
+    files = [str(path) for path in sorted(texts.iterdir())]
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out"
+    assert main(["label", *files, *options, "--out", str(whole)]) == 0
+    of_whole = capsys.readouterr()
+    assert main(["label", str(texts), *options, "--out", str(out), "--workers", "1"]) == 0
+    sharded = capsys.readouterr()
+    report = sharded.out[: sharded.out.index("\nWrote 8 of 8 shards")]
+    assert "Never an entity: 2 of 4 phrases in" in report
+    assert of_whole.out.startswith(report.rstrip("\n"))
+    notes = [
+        [line for line in said.err.splitlines() if line.startswith("note: ")]
+        for said in (of_whole, sharded)
+    ]
+    assert len(notes[1]) == 2 and "takes too long" in notes[1][0]
+    assert notes[1] == [note for note in notes[0] if "takes too long" in note]
+    assert b"".join(contents(out).values()) == whole.read_bytes()
+
+
 def test_letter_case_is_decided_by_all_shards(tmp_path):
     """One shard alone has too few matches to tell that its drugs are words and no names."""
     texts = tmp_path / "texts"
