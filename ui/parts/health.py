@@ -1,12 +1,16 @@
 """What hurts most in the dictionaries, with a click to mend each; several pages draw it."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from threading import Lock
 
 import streamlit as st
 
-from engine.labels import ADD, AS_WRITTEN, KEEP, MUTE, Health, HealthEntry
+from engine.dictionaries import Dictionary
+from engine.labels import ADD, AS_WRITTEN, KEEP, MUTE, DistantLabels, Health, HealthEntry
 from engine.projects import (
     Project,
     health_of,
@@ -15,9 +19,9 @@ from engine.projects import (
     likely_file_key,
     mend_dictionaries,
 )
-from engine.text import InputError, Sentence, Span
+from engine.text import InputError, Sentence, Span, in_language
 from ui.charts.palette import type_colors
-from ui.parts import elements
+from ui.parts import elements, live
 from ui.parts.highlight import Mark, highlight, marks
 from ui.state import corpus, current
 from ui.state import labels as state
@@ -33,9 +37,11 @@ HELP = {
     ADD: "Add these names in the order of the text; the inverted ones stay.",
     KEEP: "Leave it as it is, and do not ask again.",
 }
+Key = tuple[object, ...]
 Rights = Mapping[tuple[str, str], tuple[int, int]]  # by phrase and type: checked, and right
 _UNDO = "health_undo"
 _KEPT = 4  # cached results
+AT_ONCE = 40_000  # phrases and matches that are checked while a page is drawn; half a second
 
 STYLE = """<style>
 .gl-health { line-height: 1.5; overflow-wrap: anywhere; }
@@ -60,9 +66,15 @@ def health(project: Project) -> Health | None:
     """Return what hurts in the project's dictionaries; None without text or dictionaries."""
     if not project.text_key() or not project.dictionary_version():
         return None
-    kept = tuple(sorted(kept_entries(project)))
-    key = (project.id, project.labels_key(), likely_file_key(project), kept)
-    return _health(key, project)
+    return _health(_key(project), project)
+
+
+def is_checked(project: Project) -> bool:
+    """Return whether `health` answers soon; else let a thread check the dictionaries meanwhile."""
+    labels = state.labels(project)
+    if len(labels.phrases) + len(labels.matches) <= AT_ONCE:
+        return True
+    return _checks().begun(_key(project), project).done()
 
 
 def summary(project: Project) -> str:
@@ -232,7 +244,15 @@ def show_undo(project: Project, place: str) -> None:
 
 
 def show_line(project: Project, place: str) -> None:
-    """Draw one line with a button that opens the panel; nothing if no phrase looks wrong."""
+    """Draw one line with a button that opens the panel; nothing if no phrase looks wrong.
+
+    A large dictionary takes seconds to check: then the line comes after the rest of the page.
+    """
+    if project.text_key() and project.dictionary_version() and not is_checked(project):
+        live.redraw(
+            "1s", lambda: st.caption("Checking the dictionaries …"), lambda: is_checked(project)
+        )
+        return
     said = summary(project)
     if not said:
         return
@@ -243,11 +263,56 @@ def show_line(project: Project, place: str) -> None:
             elements.go_to("labels")
 
 
+# ---- checking -------------------------------------------------------------------------------
+
+
+def _key(project: Project) -> Key:
+    kept = tuple(sorted(kept_entries(project)))
+    return (project.id, project.labels_key(), likely_file_key(project), kept)
+
+
 @st.cache_resource(max_entries=_KEPT, show_spinner="Checking the dictionaries")
-def _health(key: tuple[object, ...], _project: Project) -> Health:
-    return health_of(
-        _project,
-        state.dictionaries(_project),
-        state.labels(_project),
-        corpus.sentences(_project),
-    )
+def _health(key: Key, _project: Project) -> Health:
+    begun = _checks().latest.get(_project.id)
+    if begun is not None and begun[0] == key:
+        with suppress(CancelledError):
+            return begun[1].result()
+    return health_of(_project, *_inputs(_project))
+
+
+def _inputs(
+    project: Project,
+) -> tuple[Sequence[Dictionary], DistantLabels, Sequence[Sentence]]:
+    return state.dictionaries(project), state.labels(project), corpus.sentences(project)
+
+
+class _Checks:
+    """Dictionaries that a thread checks, one after the other; the latest of each project counts."""
+
+    def __init__(self) -> None:
+        self.latest: dict[str, tuple[Key, Future[Health]]] = {}  # by project
+        self._thread = ThreadPoolExecutor(1, "health")
+        self._lock = Lock()
+
+    def begun(self, key: Key, project: Project) -> Future[Health]:
+        """Return the check of these dictionaries; begin it if nobody has."""
+        inputs, language = _inputs(project), project.language()
+
+        def check() -> Health:
+            with in_language(language):
+                return health_of(project, *inputs)
+
+        with self._lock:
+            held = self.latest.pop(project.id, None)
+            if held is not None and held[0] != key:
+                held[1].cancel()
+                held = None
+            self.latest[project.id] = held or (key, self._thread.submit(check))
+            while len(self.latest) > _KEPT:
+                self.latest.pop(next(iter(self.latest)))[1].cancel()
+            return self.latest[project.id][1]
+
+
+@st.cache_resource(show_spinner=False)
+def _checks() -> _Checks:
+    return _Checks()

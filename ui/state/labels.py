@@ -31,16 +31,20 @@ from engine.projects import EarlierLabels, Project, labels_of
 from engine.review import judgements
 from engine.scoring import (
     Evaluation,
+    GoldPlaces,
     GoldSpans,
     Judgements,
+    Scores,
     checked_precision,
     draw_sample,
     evaluate_spans,
+    gold_places,
     gold_spans,
     judgements_from_gold,
     kept_matches,
     mixed,
     noisy_phrases,
+    score_labels,
 )
 from engine.text import Corpus, InputError, Sentence
 from ui.state import corpus, current
@@ -131,8 +135,13 @@ def entities_csv(project: Project) -> bytes:
 # ---- precision ------------------------------------------------------------------------------
 
 
+def scores(project: Project, gold: Aligned) -> Scores:
+    """Return the labels' scores against gold, over all types."""
+    return _scores((*_key(project), project.gold_key()), project, gold)
+
+
 def evaluation(project: Project, gold: Aligned) -> Evaluation:
-    """Return the labels' scores against gold."""
+    """Return the labels' scores against gold by type, and the errors; takes longer."""
     return _evaluation((*_key(project), project.gold_key()), project, gold)
 
 
@@ -359,6 +368,17 @@ def _listed(changes: pd.DataFrame, sentences: Sequence[Sentence]) -> pd.DataFram
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _matches(key: Key, _project: Project) -> pd.DataFrame:
     return kept_matches(labels(_project), corpus.sentences(_project))
+
+
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Comparing with gold")
+def _scores(key: Key, _project: Project, _gold: Aligned) -> Scores:
+    key = (_project.id, _project.text_key(), _project.gold_key())
+    return score_labels(_gold_places(key, _project, _gold), labels(_project))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _gold_places(key: Key, _project: Project, _gold: Aligned) -> GoldPlaces:
+    return gold_places(corpus.read_corpus(_project).documents, _gold.entities)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Comparing with gold")

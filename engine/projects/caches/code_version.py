@@ -25,7 +25,7 @@ def sources_of(modules: Iterable[str], root: Path = ROOT) -> dict[str, bytes]:
             raise ModuleNotFoundError(f"There is no module {name} in {root}.")
     tops = {name.split(".")[0] for name in left}
     sources: dict[str, bytes] = {}
-    imported = cache(lambda name: tuple(_imported(name, root)))  # a package's is asked for often
+    imported = cache(lambda name: _imported(name, root))  # a package's is asked for often
     while left:
         name = left.pop()
         path = _file(name, root)
@@ -65,20 +65,27 @@ def _defining(module: str, member: str, root: Path, imported: _Imported) -> str:
     return module
 
 
-def _imported(name: str, root: Path) -> Iterator[tuple[str, str]]:
-    """Yield (module, name) of all that a module imports; the name is "" for `import module`.
+def _imported(name: str, root: Path) -> tuple[tuple[str, str], ...]:
+    """Return (module, name) of all that a module imports; the name is "" for `import module`.
 
     Imports inside functions count, as the code may run them.
     """
     path = _file(name, root)
     assert path is not None
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in _executed(ast.parse(path.read_bytes())):
+    return _imports_in(path.read_bytes(), package)
+
+
+@cache  # several caches depend on the same modules, and parsing them takes longest
+def _imports_in(source: bytes, package: str) -> tuple[tuple[str, str], ...]:
+    imports: list[tuple[str, str]] = []
+    for node in _executed(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
+            imports += ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = resolve_name("." * node.level + (node.module or ""), package)
-            yield from ((module, alias.name) for alias in node.names)
+            imports += ((module, alias.name) for alias in node.names)
+    return tuple(imports)
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:
