@@ -1,4 +1,6 @@
+import errno
 import json
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from engine.cli.command_line import main
 from engine.dictionaries.reading import read_dictionaries
 from engine.files.sources import SourceFile
 from engine.settings import MATCH_PRESETS
+from engine.shards import ray_workers
 from engine.shards.executors import LocalExecutor
 from engine.shards.jobs import label_shards, predict_shards
 from engine.shards.shards import ShardOptions, find_shards
@@ -217,6 +220,57 @@ def test_shards_that_cannot_be_read_are_named_and_the_others_kept(tmp_path, caps
     last = said.err.splitlines()[-1]
     assert last.startswith("glossa label: 2 of 5 shards could not be done, the first because: ")
     assert "part-0001.jsonl" in last
+
+
+def test_a_shard_that_the_disk_does_not_give_back_is_named(tmp_path, monkeypatch):
+    texts, out = make_shards(tmp_path / "texts", 3), tmp_path / "out"
+    read = Path.read_bytes
+
+    def fail_once(path):
+        if path.name == "part-0001.jsonl" and path.parent == texts:
+            raise OSError(errno.EIO, "Input/output error")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", fail_once)
+    result = label_here(texts, out)
+    assert [fault.reason for fault in result.faults] == [
+        f"{texts}/part-0001.jsonl cannot be read: Input/output error"
+    ]
+    assert sorted(contents(out)) == ["part-0000.jsonl", "part-0002.jsonl"]
+
+
+def cluster_command(tmp_path, address):
+    texts = make_shards(tmp_path / "texts", 1)
+    dictionaries = ["--dictionary", *write_dictionaries(tmp_path / "dictionaries")]
+    cluster = ["--engine", "ray", "--address", address]
+    return ["label", str(texts), *dictionaries, "--out", str(tmp_path / "out"), *cluster]
+
+
+def test_an_address_that_does_not_answer_ends_the_command_in_one_sentence(tmp_path, capsys):
+    pytest.importorskip("ray")
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{closed.getsockname()[1]}"
+        assert main(cluster_command(tmp_path, address)) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"glossa label: no Ray cluster answers at {address} (")
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_ray_the_command_says_what_to_install(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(ray_workers, "find_spec", lambda name: None)
+    assert main(cluster_command(tmp_path, "127.0.0.1:6379")) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line == 'glossa label: Ray is not installed here. Run: pip install "glossa[ray]".'
+
+
+def test_a_worker_whose_node_lacks_a_package_says_which():
+    class NeedsTorch:
+        def open(self):
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    said = ray_workers.ShardWorker().open(NeedsTorch())
+    assert said == 'torch is not installed there. Run: pip install "glossa[ray,train]"'
 
 
 def test_a_full_disk_ends_the_job_in_one_sentence_and_it_continues(tmp_path):
