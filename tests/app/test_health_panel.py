@@ -83,6 +83,7 @@ def test_a_large_dictionary_is_checked_while_the_page_is_shown(project, monkeypa
     page = show("labels", project)
     assert "Checking the dictionaries …" in captions(page)
     assert not any(LINE in text.value for text in page.markdown)
+    assert not health.is_checked(project)  # as a second later, when the line is drawn again
     may_end.set()
     wait_until(lambda: health.is_checked(project), "the check")
     page = show("labels", project)

@@ -69,12 +69,14 @@ def health(project: Project) -> Health | None:
     return _health(_key(project), project)
 
 
-def is_checked(project: Project) -> bool:
-    """Return whether `health` answers soon; else let a thread check the dictionaries meanwhile."""
+def is_checked(project: Project, *, may_begin: bool = True) -> bool:
+    """Return whether `health` answers soon; if not, a thread may begin to check meanwhile."""
     labels = state.labels(project)
     if len(labels.phrases) + len(labels.matches) <= AT_ONCE:
         return True
-    return _checks().begun(_key(project), project).done()
+    checks, key = _checks(), _key(project)
+    check = checks.begun(key, project) if may_begin else checks.held(key, project.id)
+    return check is not None and check.done()
 
 
 def summary(project: Project) -> str:
@@ -248,7 +250,9 @@ def show_line(project: Project, place: str) -> None:
 
     A large dictionary takes seconds to check: then the line comes after the rest of the page.
     """
-    if project.text_key() and project.dictionary_version() and not is_checked(project):
+    has_both = project.text_key() and project.dictionary_version()
+    if has_both and not is_checked(project, may_begin=False):
+        # The check begins a second later: a click is answered before, and may make it needless.
         live.redraw(
             "1s", lambda: st.caption("Checking the dictionaries …"), lambda: is_checked(project)
         )
@@ -273,11 +277,13 @@ def _key(project: Project) -> Key:
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Checking the dictionaries")
 def _health(key: Key, _project: Project) -> Health:
-    begun = _checks().latest.get(_project.id)
-    if begun is not None and begun[0] == key:
+    checks = _checks()
+    if (check := checks.held(key, _project.id)) is not None:
         with suppress(CancelledError):
-            return begun[1].result()
-    return health_of(_project, *_inputs(_project))
+            return check.result()
+    health = health_of(_project, *_inputs(_project))
+    checks.keep(key, _project.id, health)
+    return health
 
 
 def _inputs(
@@ -290,9 +296,14 @@ class _Checks:
     """Dictionaries that a thread checks, one after the other; the latest of each project counts."""
 
     def __init__(self) -> None:
-        self.latest: dict[str, tuple[Key, Future[Health]]] = {}  # by project
+        self._latest: dict[str, tuple[Key, Future[Health]]] = {}  # by project
         self._thread = ThreadPoolExecutor(1, "health")
         self._lock = Lock()
+
+    def held(self, key: Key, project_id: str) -> Future[Health] | None:
+        """Return the check of these dictionaries; None if nobody has begun it."""
+        latest = self._latest.get(project_id)
+        return latest[1] if latest is not None and latest[0] == key else None
 
     def begun(self, key: Key, project: Project) -> Future[Health]:
         """Return the check of these dictionaries; begin it if nobody has."""
@@ -303,14 +314,23 @@ class _Checks:
                 return health_of(project, *inputs)
 
         with self._lock:
-            held = self.latest.pop(project.id, None)
-            if held is not None and held[0] != key:
-                held[1].cancel()
-                held = None
-            self.latest[project.id] = held or (key, self._thread.submit(check))
-            while len(self.latest) > _KEPT:
-                self.latest.pop(next(iter(self.latest)))[1].cancel()
-            return self.latest[project.id][1]
+            held = self.held(key, project.id)
+            return held or self._put(key, project.id, self._thread.submit(check))
+
+    def keep(self, key: Key, project_id: str, health: Health) -> None:
+        """Remember a check that was done without the thread."""
+        done: Future[Health] = Future()
+        done.set_result(health)
+        with self._lock:
+            self._put(key, project_id, done)
+
+    def _put(self, key: Key, project_id: str, check: Future[Health]) -> Future[Health]:
+        if project_id in self._latest:
+            self._latest.pop(project_id)[1].cancel()
+        self._latest[project_id] = key, check
+        while len(self._latest) > _KEPT:
+            self._latest.pop(next(iter(self._latest)))[1].cancel()
+        return check
 
 
 @st.cache_resource(show_spinner=False)
