@@ -10,9 +10,9 @@ Every step runs in a process of its own, so its peak memory is its own:
     review     what Review computes: all items, and every order of the queue
     pages      each page of the app: every tab opened for the first time and again (no browser)
 
-The exponent between two sizes is the slope of log seconds against log tokens: 1 is linear, n log n
-is at most 1.1 here. A mark says where it is over 1.15 and the larger size takes 2 s or more, and
-where a step needs over 4 GB.
+The exponent between two sizes is the slope of log processor seconds against log tokens: 1 is
+linear, n log n is at most 1.1 here. A mark says where it is over 1.15 and the larger size takes 2 s
+or more, and where a step needs over 4 GB.
 
     python -m bench.growth [--tokens 10000,100000] [--parts label,predict,pages] [--preset quick]
                            [--data DIR] [--time-limit SECONDS]
@@ -50,6 +50,7 @@ class Cell(NamedTuple):
     """What something took at one size."""
 
     seconds: float
+    cpu: float  # processor seconds, which other work on the machine disturbs less
     peak_mb: int
 
 
@@ -212,15 +213,23 @@ def _server(folder: Path) -> Any:
 
 
 def _measured(work: Callable[..., Any], *arguments: Any) -> tuple[Cell, Any]:
-    begun = time.perf_counter()
+    begun, cpu = time.perf_counter(), cpu_seconds()
     result = work(*arguments)
-    return Cell(round(time.perf_counter() - begun, 3), peak_mb()), result
+    seconds, used = time.perf_counter() - begun, cpu_seconds() - cpu
+    return Cell(round(seconds, 3), round(used, 3), peak_mb()), result
+
+
+_WHO = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+
+
+def cpu_seconds() -> float:
+    """Return the processor time of this process and of those that it started."""
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, _WHO))
 
 
 def peak_mb() -> int:
     """Return the most memory that this process or one that it started ever had."""
-    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return max(resource.getrusage(one).ru_maxrss for one in who) // 1024
+    return max(used.ru_maxrss for used in map(resource.getrusage, _WHO)) // 1024
 
 
 def do(step: str, folder: Path, tokens: int, preset: str) -> dict[str, Cell]:
@@ -308,15 +317,15 @@ def measure(tokens: int, data: Path, options: argparse.Namespace) -> Iterator[tu
 
 
 def exponents(cells: Mapping[int, Cell]) -> dict[int, float]:
-    """Return the exponent up to each size from the one before it.
+    """Return the exponent up to each size from the one before it, by processor seconds.
 
-    >>> exponents({10: Cell(1, 0), 100: Cell(10, 0), 1000: Cell(1000, 0)})
+    >>> exponents({10: Cell(1, 1, 0), 100: Cell(10, 10, 0), 1000: Cell(1000, 1000, 0)})
     {100: 1.0, 1000: 2.0}
     """
     sizes = sorted(cells)
     return {
         large: round(
-            math.log(max(cells[large].seconds, 1e-3) / max(cells[small].seconds, 1e-3))
+            math.log(max(cells[large].cpu, 1e-3) / max(cells[small].cpu, 1e-3))
             / math.log(large / small),
             2,
         )
@@ -327,13 +336,13 @@ def exponents(cells: Mapping[int, Cell]) -> dict[int, float]:
 def marks(cells: Mapping[int, Cell]) -> list[str]:
     """Return what is wrong with the growth, one phrase each.
 
-    >>> marks({10: Cell(1, 50), 100: Cell(50, 5000)})
+    >>> marks({10: Cell(1, 1, 50), 100: Cell(50, 50, 5000)})
     ['1.7 at 100 tokens', '5,000 MB at 100 tokens']
     """
     steep = [
         f"{exponent:.1f} at {size:,} tokens"
         for size, exponent in exponents(cells).items()
-        if exponent > MOST_EXPONENT and cells[size].seconds >= FLOOR_SECONDS
+        if exponent > MOST_EXPONENT and cells[size].cpu >= FLOOR_SECONDS
     ]
     large = [
         f"{cell.peak_mb:,} MB at {size:,} tokens"
@@ -382,7 +391,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for name, outcome in measure(size, data, options):
                 if isinstance(outcome, Cell):
                     table.setdefault(name, {})[size] = outcome
-                    said = f"{outcome.seconds:,.2f} s, {outcome.peak_mb:,} MB"
+                    said = f"{outcome.seconds:,.2f} s, cpu {outcome.cpu:,.2f} s, "
+                    said += f"{outcome.peak_mb:,} MB"
                 else:
                     failed.append({"step": name, "tokens": size, "why": outcome})
                     said = f"failed: {outcome}"
@@ -392,6 +402,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         {
             "step": name,
             "seconds": {size: cell.seconds for size, cell in cells.items()},
+            "cpu_seconds": {size: cell.cpu for size, cell in cells.items()},
             "peak_mb": {size: cell.peak_mb for size, cell in cells.items()},
             "exponents": exponents(cells),
             "marks": marks(cells),

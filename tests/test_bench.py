@@ -89,17 +89,18 @@ def test_every_tab_of_a_page_is_measured(page):
 
 def test_growth_is_marked_where_it_is_steep_and_takes_long():
     cell = growth.Cell
-    assert growth.marks({10: cell(1, 9), 100: cell(11, 9)}) == []
-    assert growth.marks({10: cell(0.01, 9), 100: cell(1, 9)}) == []  # steep, but short
-    assert growth.marks({10: cell(1, 9), 100: cell(20, 9)}) == ["1.3 at 100 tokens"]
-    assert growth.marks({10: cell(1, 4_097)}) == ["4,097 MB at 10 tokens"]
+    assert growth.marks({10: cell(1, 1, 9), 100: cell(11, 11, 9)}) == []
+    assert growth.marks({10: cell(0.01, 0.01, 9), 100: cell(1, 1, 9)}) == []  # steep, but short
+    assert growth.marks({10: cell(1, 1, 9), 100: cell(20, 20, 9)}) == ["1.3 at 100 tokens"]
+    assert growth.marks({10: cell(1, 1, 9), 100: cell(20, 9, 9)}) == []  # others were busy
+    assert growth.marks({10: cell(1, 1, 4_097)}) == ["4,097 MB at 10 tokens"]
 
 
 def test_growth_goes_on_after_a_step_that_fails(monkeypatch, capsys, tmp_path):
     def start(step, folder, tokens, options):
         if step == "label" and tokens == 100:
             return {"failed": "more than 5 s"}
-        return {} if step == "make" else {step: growth.Cell(tokens / 10, 50)}
+        return {} if step == "make" else {step: growth.Cell(tokens / 10, tokens / 10, 50)}
 
     monkeypatch.setattr(growth, "start", start)
     growth.main(["--tokens", "100,10", "--parts", "label,predict", "--data", str(tmp_path)])

@@ -54,7 +54,9 @@ def gold_places(documents: Sequence[Document], gold: Mapping[str, Sequence[Entit
             np.array(settled, np.int64).reshape(-1, 3),
         ]
     )
-    return GoldPlaces(*places.T, types, np.repeat(is_annotated, text.sentence_counts))
+    first, stop, type_numbers = places.T
+    of_sentence = np.repeat(is_annotated, text.sentence_counts)
+    return GoldPlaces(first, stop, type_numbers, types, of_sentence)
 
 
 def score_labels(gold: GoldPlaces, labels: DistantLabels) -> Scores:

@@ -253,9 +253,7 @@ def show_line(project: Project, place: str) -> None:
     has_both = project.text_key() and project.dictionary_version()
     if has_both and not is_checked(project, may_begin=False):
         # The check begins a second later: a click is answered before, and may make it needless.
-        live.redraw(
-            "1s", lambda: st.caption("Checking the dictionaries …"), lambda: is_checked(project)
-        )
+        live.redraw("1s", show_wait, lambda: is_checked(project))
         return
     said = summary(project)
     if not said:
@@ -265,6 +263,11 @@ def show_line(project: Project, place: str) -> None:
         if st.button("Look at them", key=f"health_look_{place}", type="tertiary"):
             state.open_tab(TAB)
             elements.go_to("labels")
+
+
+def show_wait() -> None:
+    """Say that the line will come."""
+    st.caption("Checking the dictionaries …")
 
 
 # ---- checking -------------------------------------------------------------------------------
