@@ -32,23 +32,42 @@ class Mention(NamedTuple):
 Plain = tuple[str, str, list[Mention]]  # id, text, where names are
 
 
-def make_large_project(tokens: int, phrases: int) -> Project:
-    """Return a project with about `tokens` tokens and `phrases` phrases, always the same one."""
+class Inputs(NamedTuple):
+    """Files for a project, and what they were made from."""
+
+    text: SourceFile
+    dictionaries: list[SourceFile]
+    gold: SourceFile
+    documents: list[Plain]
+
+
+def make_inputs(tokens: int, phrases: int) -> Inputs:
+    """Return about `tokens` tokens of text and `phrases` phrases, always the same ones."""
     draw = random.Random(0)
     known = make_names(draw, phrases)
     unknown = make_names(draw, phrases // 5, ending="um")
     documents = list(make_documents(draw, tokens, [*known, *unknown]))
-    project = create_project("Large")
     lines = "".join(json.dumps({"id": id, "text": text}) + "\n" for id, text, _ in documents)
-    project.add_text([SourceFile("large.jsonl", lines.encode())])
-    project.add_dictionaries(
-        [
-            SourceFile(f"{type_}.txt", "\n".join(n for n, t in known if t == type_).encode())
-            for type_ in TYPES
-        ]
-    )
-    project.set_gold([SourceFile("gold.csv", gold_csv(documents).encode())])
-    finish_run(project, documents)
+    dictionaries = [
+        SourceFile(f"{type_}.txt", "\n".join(n for n, t in known if t == type_).encode())
+        for type_ in TYPES
+    ]
+    gold = SourceFile("gold.csv", gold_csv(documents).encode())
+    return Inputs(SourceFile("large.jsonl", lines.encode()), dictionaries, gold, documents)
+
+
+def make_large_project(tokens: int, phrases: int) -> Project:
+    """Return a project with about `tokens` tokens and `phrases` phrases, always the same one."""
+    return project_with(make_inputs(tokens, phrases))
+
+
+def project_with(inputs: Inputs) -> Project:
+    """Return a new project with these files and a finished run."""
+    project = create_project("Large")
+    project.add_text([inputs.text])
+    project.add_dictionaries(inputs.dictionaries)
+    project.set_gold([inputs.gold])
+    finish_run(project, inputs.documents)
     return project
 
 

@@ -36,7 +36,12 @@ from engine.shards import (
 )
 from engine.text import InputError
 
-_WORDS = {"count": "Counting", "label": "Labeling", "predict": "Predicting"}
+_WORDS = {
+    "patterns": "Trying patterns",
+    "count": "Counting",
+    "label": "Labeling",
+    "predict": "Predicting",
+}
 _LINE_SECONDS = 30.0  # between lines of progress where there is no terminal
 _DEFAULT_FORMAT = "jsonl"
 
@@ -61,6 +66,7 @@ def label_sharded(options: argparse.Namespace) -> None:
         )
     _end_if_unfinished(result.is_stopped, result.done, result.shards)
     report = result.report
+    note_all(report.notes)
     if result.done and not report.coverage.matches:
         raise InputError(nothing_matches(report.coverage, preset))
     if result.done:
@@ -125,7 +131,7 @@ def _end_if_unfinished(is_stopped: bool, done: int, shards: int) -> None:
 
 
 def _say_labels(report: LabelReport) -> None:
-    say_coverage(report.coverage, report.by_type, report.by_dictionary)
+    say_coverage(report.coverage, report.by_type, report.by_dictionary, report.never)
     if report.cases is not None:
         say_adaptation(report.cases, report.added, report.abbreviations, report.first_abbreviations)
     say_conflicts(report.conflicts, report.coverage.conflicts)

@@ -3,6 +3,7 @@
 Gold enters the engine here, and nowhere before.
 
     metrics            precision, recall, F1 and kinds of errors
+    places             precision and recall of labels, for a large text
     checking, judged   precision from a sample that a person judged, without gold
     judged_units, judged_estimate   precision, recall and F1 from such a sample
     marks, pool        entities as columns; which method marks which place
@@ -78,6 +79,7 @@ from engine.scoring.metrics import (
     overall,
     score_record,
 )
+from engine.scoring.places import GoldPlaces, gold_places, score_labels
 from engine.scoring.pool import Pool, choose, on_tokens, pool_entities, within
 from engine.scoring.seen import seen_places, seen_recall
 
@@ -93,6 +95,7 @@ __all__ = [
     "Evaluation",
     "Filter",
     "FoundAgain",
+    "GoldPlaces",
     "GoldSpans",
     "Hidden",
     "JudgedScores",
@@ -127,6 +130,7 @@ __all__ = [
     "evaluate_spans",
     "find_again",
     "found_alone",
+    "gold_places",
     "gold_spans",
     "hidden_words",
     "hide_phrases",
@@ -147,6 +151,7 @@ __all__ = [
     "score_confidence",
     "score_confidence_of_documents",
     "score_histogram",
+    "score_labels",
     "score_pool",
     "score_record",
     "score_table",

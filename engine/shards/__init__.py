@@ -7,7 +7,8 @@ stores       folders and URLs: list, read, and write files whole or not at all
 shards       which files are shards, and what their results are called
 documents    the documents of a shard; its results as bytes
 records      what was done with a shard, tied to its content and to the settings
-tasks        label, count or predict one shard
+patterns     patterns that take too long in a shard, and so in none
+tasks        try patterns on, count, label or predict one shard
 work         all shards of one stage: skip finished ones, collect faults
 executors    processes of this machine that do the work
 ray_workers  actors of a Ray cluster that do the same work

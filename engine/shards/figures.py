@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import Dictionary, active_phrases, active_types
+from engine.dictionaries import NEVER, Dictionary, active_phrases, active_types, never_lists
 from engine.labels import (
     Abbreviation,
     CaseDecision,
@@ -79,21 +80,20 @@ class LabelReport:
     added: pd.DataFrame  # text, entity_type, phrase, reason, matches
     abbreviations: int
     first_abbreviations: tuple[Abbreviation, ...]
+    never: Coverage | None  # of the phrases that are never an entity; None without any
+    notes: tuple[str, ...] = ()  # patterns that took too long, one line each
 
 
 def label_figures(labels: DistantLabels, corpus: Corpus) -> dict[str, Any]:
     """Return the figures of one shard, to be added to those of the others."""
-    kept = labels.kept
-    further = labels.also.loc[labels.also["match"].isin(kept.index), "phrase"]
-    used = np.union1d(kept["phrase"].to_numpy(), further.to_numpy())
     sentences = list(corpus.sentences)
     lost = conflicts(labels, sentences)
     adaptation = labels.adaptation
     used_short = [a for a in adaptation.abbreviations if not a.is_muted] if adaptation else []
     return {
         "documents": len(corpus.documents),
-        "coverage": asdict(measure_coverage(labels)),
-        "used": used.tolist(),
+        **_covered(labels),
+        "never": _covered(labels.never) if labels.never is not None else None,
         "by_type": _rows(coverage_by_type(labels)),
         "by_dictionary": _rows(coverage_by_dictionary(labels)),
         "conflicts": _counted(lost.groupby(list(_CONFLICT), sort=False).size()),
@@ -101,6 +101,14 @@ def label_figures(labels: DistantLabels, corpus: Corpus) -> dict[str, Any]:
         "abbreviations": len(used_short),
         "first_abbreviations": [asdict(short) for short in used_short[:_SHOWN]],
     }
+
+
+def _covered(labels: DistantLabels) -> dict[str, Any]:
+    """Return the headline figures, and the numbers of the phrases that match."""
+    kept = labels.kept
+    further = labels.also.loc[labels.also["match"].isin(kept.index), "phrase"]
+    used = np.union1d(kept["phrase"].to_numpy(), further.to_numpy())
+    return {"coverage": asdict(measure_coverage(labels)), "used": used.tolist()}
 
 
 def _rows(table: pd.DataFrame) -> dict[str, list[int]]:
@@ -115,25 +123,24 @@ def label_report(
     figures: Sequence[Mapping[str, Any]],
     dictionaries: Sequence[Dictionary],
     cases: tuple[CaseDecision, ...] | None,
+    notes: Sequence[str] = (),
 ) -> LabelReport:
     """Return the report on all shards, given their figures in the order of the corpus."""
     phrases = [(p.entity_type, d.name) for d in dictionaries for p in active_phrases(d)]
-    is_used = np.zeros(len(phrases), bool)
-    totals: Counter[str] = Counter()
+    coverage, is_used = _added_coverage(figures, len(phrases))
     lost: Counter[tuple[str, ...]] = Counter()
     added: Counter[tuple[str, ...]] = Counter()
     for of_shard in figures:
-        is_used[of_shard["used"]] = True
-        totals.update(of_shard["coverage"])
         lost.update({tuple(row[:-1]): row[-1] for row in of_shard["conflicts"]})
         added.update({tuple(row[:-1]): row[-1] for row in of_shard["added"]})
-    totals["phrases"], totals["used_phrases"] = len(phrases), int(is_used.sum())
-    tokens = totals["tokens"]
     short = [Abbreviation(**row) for part in figures for row in part["first_abbreviations"]]
-    names = list(dict.fromkeys(dictionary.name for dictionary in dictionaries))
+    names = list(dict.fromkeys(d.name for d in dictionaries if set(d.types) != {NEVER}))
+    never = sum(len(found.phrases) for found in never_lists(dictionaries))
     types, sources = ([pair[i] for pair in phrases] for i in (0, 1))
     tables = [
-        _coverage(name, groups, of_phrase, is_used, (part[key] for part in figures), tokens)
+        _coverage(
+            name, groups, of_phrase, is_used, (part[key] for part in figures), coverage.tokens
+        )
         for key, name, groups, of_phrase in (
             ("by_type", "entity_type", active_types(dictionaries), types),
             ("by_dictionary", "dictionary", names, sources),
@@ -141,7 +148,7 @@ def label_report(
     ]
     return LabelReport(
         documents=sum(part["documents"] for part in figures),
-        coverage=Coverage(**{field.name: totals[field.name] for field in fields(Coverage)}),
+        coverage=coverage,
         by_type=tables[0],
         by_dictionary=tables[1],
         conflicts=_conflict_table(lost),
@@ -149,7 +156,22 @@ def label_report(
         added=_added_table(added),
         abbreviations=sum(part["abbreviations"] for part in figures),
         first_abbreviations=tuple(short[:_SHOWN]),
+        never=_added_coverage([part["never"] for part in figures], never)[0] if never else None,
+        notes=tuple(notes),
     )
+
+
+def _added_coverage(
+    figures: Iterable[Mapping[str, Any]], phrases: int
+) -> tuple[Coverage, npt.NDArray[np.bool_]]:
+    """Return the headline figures of all shards, and which phrases match in any of them."""
+    is_used = np.zeros(phrases, bool)
+    totals: Counter[str] = Counter()
+    for part in figures:
+        is_used[part["used"]] = True
+        totals.update(part["coverage"])
+    totals["phrases"], totals["used_phrases"] = phrases, int(is_used.sum())
+    return Coverage(**{field.name: totals[field.name] for field in fields(Coverage)}), is_used
 
 
 def _coverage(

@@ -16,9 +16,10 @@ from engine.shards.figures import (
     label_report,
     predict_report,
 )
+from engine.shards.patterns import Slow, has_patterns, slow_patterns, without_slow
 from engine.shards.shards import OWN_FOLDER, Shard, ShardOptions, find_shards, foreign_files
 from engine.shards.stores import is_temporary, open_store
-from engine.shards.tasks import CountTask, LabelTask, Task, pack_run
+from engine.shards.tasks import CountTask, LabelTask, PatternTask, Task, pack_run
 from engine.shards.work import Executor, Fault, Stage, StageProgress, run_stage
 from engine.text import InputError
 
@@ -53,27 +54,40 @@ def label_shards(
 ) -> ShardedResult[LabelReport]:
     """Label every shard; the labels are those that all shards as one corpus would get.
 
-    Where the text decides about letter case, a first stage counts spellings in all shards.
+    Before that, a stage finds patterns that take too long in any shard, and where the text decides
+    about letter case, a stage counts spellings in all shards.
     """
     shards, match = _begin("label", texts, options), match_options(match)
-    counted: Stage | None = None
-    cases = None
+    readable, faults = shards, list[Fault]()
+
+    def run(task: Task) -> Stage:
+        """Do the shards that the stages before could do."""
+        nonlocal readable
+        stage = run_stage(task, readable, executor, on_progress, should_stop)
+        readable = [shard for shard in readable if shard in stage.records]
+        faults.extend(stage.faults)
+        return stage
+
+    def result(stage: Stage, report: LabelReport) -> ShardedResult[LabelReport]:
+        whole = replace(stage, faults=tuple(faults))
+        return _result(report, shards, whole, options, executor)
+
+    stopped = Stage({}, (), 0, is_stopped=True)
+    slow: list[Slow] = []
+    if has_patterns(dictionaries):
+        stage = run(PatternTask(dictionaries, match, options))
+        if stage.is_stopped:
+            return result(stopped, label_report([], dictionaries, None))
+        slow = slow_patterns(stage.figures(shards), dictionaries)
+    usable, cases = without_slow(dictionaries, slow), None
     if any((d.match or match).is_adaptive for d in dictionaries if d.is_enabled):
-        task: Task = CountTask(dictionaries, match, options)
-        counted = run_stage(task, shards, executor, on_progress, should_stop)
-        figures = (record.figures for record in counted.in_order(shards))
-        cases = decide_cases(dictionaries, added_counts(figures, dictionaries, match))
-    readable = [shard for shard in shards if counted is None or shard in counted.records]
-    if counted and counted.is_stopped:
-        labeled = Stage({}, (), 0, is_stopped=True)
-    else:
-        task = LabelTask(dictionaries, match, options, cases)
-        labeled = run_stage(task, readable, executor, on_progress, should_stop)
-    if counted:
-        labeled = replace(labeled, faults=(*counted.faults, *labeled.faults))
-    figures_in_order = [record.figures for record in labeled.in_order(shards)]
-    report = label_report(figures_in_order, dictionaries, cases)
-    return _result(report, shards, labeled, options, executor)
+        stage = run(CountTask(usable, match, options))
+        if stage.is_stopped:
+            return result(stopped, label_report([], dictionaries, None))
+        cases = decide_cases(dictionaries, added_counts(stage.figures(shards), usable, match))
+    stage = run(LabelTask(usable, match, options, cases))
+    notes = [pattern.note for pattern in slow]
+    return result(stage, label_report(stage.figures(shards), dictionaries, cases, notes))
 
 
 def predict_shards(
@@ -91,7 +105,7 @@ def predict_shards(
     task = pack_run(run_folder, options, is_trusted=is_trusted)
     shards = _begin("predict", texts, options)
     stage = run_stage(task, shards, executor, on_progress, should_stop)
-    report = predict_report([record.figures for record in stage.in_order(shards)])
+    report = predict_report(stage.figures(shards))
     return _result(report, shards, stage, options, executor)
 
 

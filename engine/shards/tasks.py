@@ -1,4 +1,4 @@
-"""What is done with one shard: count spellings, label it, or predict it.
+"""What is done with one shard: try patterns, count spellings, label it, or predict it.
 
 A task is sent to every worker once. It is opened there, which indexes the dictionaries or loads the
 network, and then does one shard after another.
@@ -30,11 +30,13 @@ from engine.run_folder import (
 from engine.settings import MatchOptions
 from engine.shards.documents import read_shard, shard_bytes
 from engine.shards.figures import count_figures, label_figures, prediction_figures
+from engine.shards.patterns import PatternTrial
 from engine.shards.records import Record, write_record
 from engine.shards.shards import Shard, ShardOptions
 from engine.text import Corpus, InputError
 
 DoShard = Callable[[Shard], Record]
+_FIGURES = 2  # raise it when the figures of a labeled shard have more in them
 
 
 class Task(Protocol):
@@ -52,6 +54,30 @@ class Task(Protocol):
 
     def open(self) -> DoShard:
         """Return the function that does one shard; called once per worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTask:
+    """Find the patterns that take too long; all shards then do without them."""
+
+    dictionaries: Sequence[Dictionary]
+    match: MatchOptions
+    options: ShardOptions
+    stage: str = "patterns"
+
+    @property
+    def key(self) -> str:
+        return _key(self.stage, _matching(self.dictionaries, self.match), _reading(self.options))
+
+    def open(self) -> DoShard:
+        """Compile the patterns."""
+        trial, key = PatternTrial(self.dictionaries, self.match), self.key
+
+        def try_patterns(shard: Shard) -> Record:
+            corpus = read_shard(shard, self.options)
+            return _finish(self, key, shard, None, trial.figures(corpus.documents))
+
+        return try_patterns
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +119,7 @@ class LabelTask:
     def key(self) -> str:
         # Not the counts behind a decision: one more shard must not change the key of all others.
         decided = [(case.entity_type, case.is_free) for case in self.cases or ()]
-        matching = (_matching(self.dictionaries, self.match), decided)
+        matching = (_matching(self.dictionaries, self.match), decided, _FIGURES)
         return _key(self.stage, matching, _reading(self.options), _writing(self.options))
 
     def open(self) -> DoShard:

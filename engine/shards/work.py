@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from engine.shards.records import Record, finished_records
 from engine.shards.shards import Shard
@@ -59,6 +59,10 @@ class Stage:
     def in_order(self, shards: Sequence[Shard]) -> list[Record]:
         """Return the records in the order of the corpus, not in that of the workers."""
         return [self.records[shard] for shard in shards if shard in self.records]
+
+    def figures(self, shards: Sequence[Shard]) -> list[Mapping[str, Any]]:
+        """Return the figures of the shards that are done, in the same order."""
+        return [record.figures for record in self.in_order(shards)]
 
 
 @dataclass(slots=True)

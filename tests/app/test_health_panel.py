@@ -1,10 +1,14 @@
 """The panel of the dictionary's health: on Dictionaries, on Distant labels, a line on Train."""
 
+import threading
+
 import pytest
 
 from engine.projects import kept_entries
 from tests.support.finished_runs import make_project
 from tests.support.pages import captions, checked, html, open_page
+from tests.support.waiting import wait_until
+from ui.parts import health
 
 TEXT = b"He took gout pills in the house, in pain. In time the gout was less. No gout.\n"
 LINE = "1 phrase looks wrong: about 3 matches"
@@ -65,3 +69,23 @@ def test_a_line_says_how_many_phrases_look_wrong(project, name):
     page = show("dictionaries", project)
     checked(page.button(key="health_mute_dictionaries_0").click().run())
     assert not any("look" in text.value for text in show(name, project).markdown)
+
+
+def test_a_large_dictionary_is_checked_while_the_page_is_shown(project, monkeypatch):
+    may_end, check = threading.Event(), health.health_of
+
+    def slow_check(*inputs):
+        assert may_end.wait(60)
+        return check(*inputs)
+
+    monkeypatch.setattr(health, "AT_ONCE", 0)
+    monkeypatch.setattr(health, "health_of", slow_check)
+    page = show("labels", project)
+    assert "Checking the dictionaries …" in captions(page)
+    assert not any(LINE in text.value for text in page.markdown)
+    assert not health.is_checked(project)  # as a second later, when the line is drawn again
+    may_end.set()
+    wait_until(lambda: health.is_checked(project), "the check")
+    page = show("labels", project)
+    assert "Checking the dictionaries …" not in captions(page)
+    assert any(LINE in text.value.replace("\\", "") for text in page.markdown)

@@ -204,6 +204,8 @@ def test_a_phrase_can_be_muted_from_its_card(sample):
     assert sample.dictionary_history()[0].reason == "Muted “lead”"
     assert "“lead” is muted: it matches nothing." in captions(page)
     assert "1,612 of 17,605 tokens" in captions(page)  # 13 fewer
+    # What the page keeps of the saved version is what was saved.
+    assert state.dictionaries(sample) == tuple(sample.dictionaries())
 
 
 def test_a_phrase_can_be_moved_to_another_type(own):

@@ -1,4 +1,6 @@
+import errno
 import json
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from engine.cli.command_line import main
 from engine.dictionaries.reading import read_dictionaries
 from engine.files.sources import SourceFile
 from engine.settings import MATCH_PRESETS
+from engine.shards import ray_workers
 from engine.shards.executors import LocalExecutor
 from engine.shards.jobs import label_shards, predict_shards
 from engine.shards.shards import ShardOptions, find_shards
@@ -55,6 +58,38 @@ def test_shards_get_the_labels_and_the_report_of_the_whole_corpus(tmp_path, caps
     report = said[: said.index("\nWrote 60 of 60 shards")]
     assert "Matching, as the text decides" in report and "Conflicts" not in report
     assert said_of_whole.startswith(report.rstrip("\n"))
+
+
+def test_the_report_names_never_lists_and_slow_patterns_like_one_machine(
+    tmp_path, capsys, monkeypatch
+):
+    """The pattern is slow in one sentence of one shard, and would match in the others."""
+    monkeypatch.setattr("engine.labels.patterns.SENTENCE_SECONDS", 0.05)
+    texts = make_shards(tmp_path / "texts", 8)
+    (texts / "part-0003.jsonl").write_text(json.dumps({"id": "x", "text": "a" * 200}) + "\n")
+    (texts / "part-0004.jsonl").write_text('{"id": "y", "text": "Gout and aab, then ab."}\n')
+    more = tmp_path / "Code.txt"
+    more.write_text("re:(?:a|aa)+(?:b|c)\nre:no[.] [0-9]+\n")
+    never = tmp_path / "never.txt"
+    never.write_text("cold\nre:(?:a|aa)+(?:b|d)\nre:renal fail[a-z]+\nnowhere\n")
+    given = write_dictionaries(tmp_path / "dictionaries")
+    options = ["--dictionary", *given, str(more), "--never", str(never)]
+    files = [str(path) for path in sorted(texts.iterdir())]
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out"
+    assert main(["label", *files, *options, "--out", str(whole)]) == 0
+    of_whole = capsys.readouterr()
+    assert main(["label", str(texts), *options, "--out", str(out), "--workers", "1"]) == 0
+    sharded = capsys.readouterr()
+    report = sharded.out[: sharded.out.index("\nWrote 8 of 8 shards")]
+    assert "Never an entity: 2 of 4 phrases in" in report
+    assert of_whole.out.startswith(report.rstrip("\n"))
+    notes = [
+        [line for line in said.err.splitlines() if line.startswith("note: ")]
+        for said in (of_whole, sharded)
+    ]
+    assert len(notes[1]) == 2 and "takes too long" in notes[1][0]
+    assert notes[1] == [note for note in notes[0] if "takes too long" in note]
+    assert b"".join(contents(out).values()) == whole.read_bytes()
 
 
 def test_letter_case_is_decided_by_all_shards(tmp_path):
@@ -185,6 +220,57 @@ def test_shards_that_cannot_be_read_are_named_and_the_others_kept(tmp_path, caps
     last = said.err.splitlines()[-1]
     assert last.startswith("glossa label: 2 of 5 shards could not be done, the first because: ")
     assert "part-0001.jsonl" in last
+
+
+def test_a_shard_that_the_disk_does_not_give_back_is_named(tmp_path, monkeypatch):
+    texts, out = make_shards(tmp_path / "texts", 3), tmp_path / "out"
+    read = Path.read_bytes
+
+    def fail_once(path):
+        if path.name == "part-0001.jsonl" and path.parent == texts:
+            raise OSError(errno.EIO, "Input/output error")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", fail_once)
+    result = label_here(texts, out)
+    assert [fault.reason for fault in result.faults] == [
+        f"{texts}/part-0001.jsonl cannot be read: Input/output error"
+    ]
+    assert sorted(contents(out)) == ["part-0000.jsonl", "part-0002.jsonl"]
+
+
+def cluster_command(tmp_path, address):
+    texts = make_shards(tmp_path / "texts", 1)
+    dictionaries = ["--dictionary", *write_dictionaries(tmp_path / "dictionaries")]
+    cluster = ["--engine", "ray", "--address", address]
+    return ["label", str(texts), *dictionaries, "--out", str(tmp_path / "out"), *cluster]
+
+
+def test_an_address_that_does_not_answer_ends_the_command_in_one_sentence(tmp_path, capsys):
+    pytest.importorskip("ray")
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{closed.getsockname()[1]}"
+        assert main(cluster_command(tmp_path, address)) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"glossa label: no Ray cluster answers at {address} (")
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_ray_the_command_says_what_to_install(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(ray_workers, "find_spec", lambda name: None)
+    assert main(cluster_command(tmp_path, "127.0.0.1:6379")) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line == 'glossa label: Ray is not installed here. Run: pip install "glossa[ray]".'
+
+
+def test_a_worker_whose_node_lacks_a_package_says_which():
+    class NeedsTorch:
+        def open(self):
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    said = ray_workers.ShardWorker().open(NeedsTorch())
+    assert said == 'torch is not installed there. Run: pip install "glossa[ray,train]"'
 
 
 def test_a_full_disk_ends_the_job_in_one_sentence_and_it_continues(tmp_path):

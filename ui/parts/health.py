@@ -1,12 +1,16 @@
 """What hurts most in the dictionaries, with a click to mend each; several pages draw it."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from threading import Lock
 
 import streamlit as st
 
-from engine.labels import ADD, AS_WRITTEN, KEEP, MUTE, Health, HealthEntry
+from engine.dictionaries import Dictionary
+from engine.labels import ADD, AS_WRITTEN, KEEP, MUTE, DistantLabels, Health, HealthEntry
 from engine.projects import (
     Project,
     health_of,
@@ -15,9 +19,9 @@ from engine.projects import (
     likely_file_key,
     mend_dictionaries,
 )
-from engine.text import InputError, Sentence, Span
+from engine.text import InputError, Sentence, Span, in_language
 from ui.charts.palette import type_colors
-from ui.parts import elements
+from ui.parts import elements, live
 from ui.parts.highlight import Mark, highlight, marks
 from ui.state import corpus, current
 from ui.state import labels as state
@@ -33,9 +37,11 @@ HELP = {
     ADD: "Add these names in the order of the text; the inverted ones stay.",
     KEEP: "Leave it as it is, and do not ask again.",
 }
+Key = tuple[object, ...]
 Rights = Mapping[tuple[str, str], tuple[int, int]]  # by phrase and type: checked, and right
 _UNDO = "health_undo"
 _KEPT = 4  # cached results
+AT_ONCE = 40_000  # phrases and matches that are checked while a page is drawn; half a second
 
 STYLE = """<style>
 .gl-health { line-height: 1.5; overflow-wrap: anywhere; }
@@ -60,9 +66,17 @@ def health(project: Project) -> Health | None:
     """Return what hurts in the project's dictionaries; None without text or dictionaries."""
     if not project.text_key() or not project.dictionary_version():
         return None
-    kept = tuple(sorted(kept_entries(project)))
-    key = (project.id, project.labels_key(), likely_file_key(project), kept)
-    return _health(key, project)
+    return _health(_key(project), project)
+
+
+def is_checked(project: Project, *, may_begin: bool = True) -> bool:
+    """Return whether `health` answers soon; if not, a thread may begin to check meanwhile."""
+    labels = state.labels(project)
+    if len(labels.phrases) + len(labels.matches) <= AT_ONCE:
+        return True
+    checks, key = _checks(), _key(project)
+    check = checks.begun(key, project) if may_begin else checks.held(key, project.id)
+    return check is not None and check.done()
 
 
 def summary(project: Project) -> str:
@@ -232,7 +246,15 @@ def show_undo(project: Project, place: str) -> None:
 
 
 def show_line(project: Project, place: str) -> None:
-    """Draw one line with a button that opens the panel; nothing if no phrase looks wrong."""
+    """Draw one line with a button that opens the panel; nothing if no phrase looks wrong.
+
+    A large dictionary takes seconds to check: then the line comes after the rest of the page.
+    """
+    has_both = project.text_key() and project.dictionary_version()
+    if has_both and not is_checked(project, may_begin=False):
+        # The check begins a second later: a click is answered before, and may make it needless.
+        live.redraw("1s", show_wait, lambda: is_checked(project))
+        return
     said = summary(project)
     if not said:
         return
@@ -243,11 +265,77 @@ def show_line(project: Project, place: str) -> None:
             elements.go_to("labels")
 
 
+def show_wait() -> None:
+    """Say that the line will come."""
+    st.caption("Checking the dictionaries …")
+
+
+# ---- checking -------------------------------------------------------------------------------
+
+
+def _key(project: Project) -> Key:
+    kept = tuple(sorted(kept_entries(project)))
+    return (project.id, project.labels_key(), likely_file_key(project), kept)
+
+
 @st.cache_resource(max_entries=_KEPT, show_spinner="Checking the dictionaries")
-def _health(key: tuple[object, ...], _project: Project) -> Health:
-    return health_of(
-        _project,
-        state.dictionaries(_project),
-        state.labels(_project),
-        corpus.sentences(_project),
-    )
+def _health(key: Key, _project: Project) -> Health:
+    checks = _checks()
+    if (check := checks.held(key, _project.id)) is not None:
+        with suppress(CancelledError):
+            return check.result()
+    health = health_of(_project, *_inputs(_project))
+    checks.keep(key, _project.id, health)
+    return health
+
+
+def _inputs(
+    project: Project,
+) -> tuple[Sequence[Dictionary], DistantLabels, Sequence[Sentence]]:
+    return state.dictionaries(project), state.labels(project), corpus.sentences(project)
+
+
+class _Checks:
+    """Dictionaries that a thread checks, one after the other; the latest of each project counts."""
+
+    def __init__(self) -> None:
+        self._latest: dict[str, tuple[Key, Future[Health]]] = {}  # by project
+        self._thread = ThreadPoolExecutor(1, "health")
+        self._lock = Lock()
+
+    def held(self, key: Key, project_id: str) -> Future[Health] | None:
+        """Return the check of these dictionaries; None if nobody has begun it."""
+        latest = self._latest.get(project_id)
+        return latest[1] if latest is not None and latest[0] == key else None
+
+    def begun(self, key: Key, project: Project) -> Future[Health]:
+        """Return the check of these dictionaries; begin it if nobody has."""
+        inputs, language = _inputs(project), project.language()
+
+        def check() -> Health:
+            with in_language(language):
+                return health_of(project, *inputs)
+
+        with self._lock:
+            held = self.held(key, project.id)
+            return held or self._put(key, project.id, self._thread.submit(check))
+
+    def keep(self, key: Key, project_id: str, health: Health) -> None:
+        """Remember a check that was done without the thread."""
+        done: Future[Health] = Future()
+        done.set_result(health)
+        with self._lock:
+            self._put(key, project_id, done)
+
+    def _put(self, key: Key, project_id: str, check: Future[Health]) -> Future[Health]:
+        if project_id in self._latest:
+            self._latest.pop(project_id)[1].cancel()
+        self._latest[project_id] = key, check
+        while len(self._latest) > _KEPT:
+            self._latest.pop(next(iter(self._latest)))[1].cancel()
+        return check
+
+
+@st.cache_resource(show_spinner=False)
+def _checks() -> _Checks:
+    return _Checks()

@@ -12,7 +12,7 @@ from io import BytesIO
 import pandas as pd
 import streamlit as st
 
-from engine.dictionaries import Dictionary, PhraseRow, find_phrases
+from engine.dictionaries import Dictionary, PhraseRow, find_phrases, list_phrases, mute_phrases
 from engine.formats import FORMATS, Aligned, WriteOptions
 from engine.labels import (
     Adaptation,
@@ -31,16 +31,20 @@ from engine.projects import EarlierLabels, Project, labels_of
 from engine.review import judgements
 from engine.scoring import (
     Evaluation,
+    GoldPlaces,
     GoldSpans,
     Judgements,
+    Scores,
     checked_precision,
     draw_sample,
     evaluate_spans,
+    gold_places,
     gold_spans,
     judgements_from_gold,
     kept_matches,
     mixed,
     noisy_phrases,
+    score_labels,
 )
 from engine.text import Corpus, InputError, Sentence
 from ui.state import corpus, current
@@ -131,8 +135,13 @@ def entities_csv(project: Project) -> bytes:
 # ---- precision ------------------------------------------------------------------------------
 
 
+def scores(project: Project, gold: Aligned) -> Scores:
+    """Return the labels' scores against gold, over all types."""
+    return _scores((*_key(project), project.gold_key()), project, gold)
+
+
 def evaluation(project: Project, gold: Aligned) -> Evaluation:
-    """Return the labels' scores against gold."""
+    """Return the labels' scores against gold by type, and the errors; takes longer."""
     return _evaluation((*_key(project), project.gold_key()), project, gold)
 
 
@@ -230,7 +239,13 @@ def muted(project: Project) -> list[tuple[str, str]]:
 
 def mute(project: Project, pairs: Sequence[tuple[str, str]]) -> None:
     """Let these phrases (with their types) match nothing, in any case and any dictionary."""
-    project.mute_phrases(find_phrases(dictionaries(project), pairs))
+    version = project.dictionary_version()
+    held = _version(project, version)
+    rows = find_phrases(held, pairs)
+    changed = tuple(mute_phrases(held, rows))
+    reason = f"Muted {list_phrases(row.text for row in rows)}"
+    saved = project.save_dictionaries(changed, reason, based_on=version)
+    _saved(project.id)[:] = [(_dictionaries_key(project, saved), changed)]
 
 
 def mute_short_forms(project: Project, rows: Sequence[PhraseRow]) -> None:
@@ -281,13 +296,28 @@ def _latest(project_id: str) -> list[EarlierLabels]:
 
 
 def _version(project: Project, version: int) -> tuple[Dictionary, ...]:
+    return _dictionaries(_dictionaries_key(project, version), project)
+
+
+def _dictionaries_key(project: Project, version: int) -> Key:
     # A reset sample numbers its versions anew, so the number alone is not enough.
-    return _dictionaries((project.id, version, project.dictionary_key(version)), project)
+    return (project.id, version, project.dictionary_key(version))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
-def _dictionaries(key: tuple[str, int, str], _project: Project) -> tuple[Dictionary, ...]:
-    return tuple(_project.dictionaries_at(key[1]))
+def _dictionaries(key: Key, _project: Project) -> tuple[Dictionary, ...]:
+    for saved, changed in _saved(_project.id):
+        if saved == key:
+            return changed
+    _, version, _ = key
+    assert isinstance(version, int)
+    return tuple(_project.dictionaries_at(version))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _saved(project_id: str) -> list[tuple[Key, tuple[Dictionary, ...]]]:
+    """What was saved last, if anything: reading 100,000 phrases again takes longer than a mute."""
+    return []
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner=False)
@@ -359,6 +389,17 @@ def _listed(changes: pd.DataFrame, sentences: Sequence[Sentence]) -> pd.DataFram
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _matches(key: Key, _project: Project) -> pd.DataFrame:
     return kept_matches(labels(_project), corpus.sentences(_project))
+
+
+@st.cache_resource(max_entries=2 * _KEPT, show_spinner="Comparing with gold")
+def _scores(key: Key, _project: Project, _gold: Aligned) -> Scores:
+    key = (_project.id, _project.text_key(), _project.gold_key())
+    return score_labels(_gold_places(key, _project, _gold), labels(_project))
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _gold_places(key: Key, _project: Project, _gold: Aligned) -> GoldPlaces:
+    return gold_places(corpus.read_corpus(_project).documents, _gold.entities)
 
 
 @st.cache_resource(max_entries=2 * _KEPT, show_spinner="Comparing with gold")

@@ -9,6 +9,7 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that holds `engine`
+_Find = Callable[[str], Path | None]  # the file of a module
 _Imported = Callable[[str], tuple[tuple[str, str], ...]]  # (module, name) by importing module
 _FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
@@ -20,19 +21,20 @@ def sources_of(modules: Iterable[str], root: Path = ROOT) -> dict[str, bytes]:
     what else the package offers does not matter. Any other name counts the `__init__` as a whole.
     """
     left = list(modules)
+    find = cache(lambda name: _file(name, root))  # a package is asked for often
     for name in left:
-        if _file(name, root) is None:  # an outdated name would cover less, and nobody would see it
+        if find(name) is None:  # an outdated name would cover less, and nobody would see it
             raise ModuleNotFoundError(f"There is no module {name} in {root}.")
     tops = {name.split(".")[0] for name in left}
     sources: dict[str, bytes] = {}
-    imported = cache(lambda name: tuple(_imported(name, root)))  # a package's is asked for often
+    imported = cache(lambda name: _imported(name, find))
     while left:
         name = left.pop()
-        path = _file(name, root)
+        path = find(name)
         if name in sources or path is None or name.split(".")[0] not in tops:
             continue
         sources[name] = path.read_bytes()
-        left += (_defining(module, member, root, imported) for module, member in imported(name))
+        left += (_defining(module, member, find, imported) for module, member in imported(name))
     return sources
 
 
@@ -51,34 +53,41 @@ def _file(name: str, root: Path) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def _defining(module: str, member: str, root: Path, imported: _Imported) -> str:
+def _defining(module: str, member: str, find: _Find, imported: _Imported) -> str:
     """Return the module that a name comes from; the name may be a module itself."""
     if not member:
         return module
-    if _file(f"{module}.{member}", root):
+    if find(f"{module}.{member}"):
         return f"{module}.{member}"
-    path = _file(module, root)
+    path = find(module)
     if path and path.name == "__init__.py":
         for source, name in imported(module):
             if name == member:
-                return _defining(source, name, root, imported)
+                return _defining(source, name, find, imported)
     return module
 
 
-def _imported(name: str, root: Path) -> Iterator[tuple[str, str]]:
-    """Yield (module, name) of all that a module imports; the name is "" for `import module`.
+def _imported(name: str, find: _Find) -> tuple[tuple[str, str], ...]:
+    """Return (module, name) of all that a module imports; the name is "" for `import module`.
 
     Imports inside functions count, as the code may run them.
     """
-    path = _file(name, root)
+    path = find(name)
     assert path is not None
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in _executed(ast.parse(path.read_bytes())):
+    return _imports_in(path.read_bytes(), package)
+
+
+@cache  # several caches depend on the same modules, and parsing them takes longest
+def _imports_in(source: bytes, package: str) -> tuple[tuple[str, str], ...]:
+    imports: list[tuple[str, str]] = []
+    for node in _executed(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
+            imports += ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             module = resolve_name("." * node.level + (node.module or ""), package)
-            yield from ((module, alias.name) for alias in node.names)
+            imports += ((module, alias.name) for alias in node.names)
+    return tuple(imports)
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:

@@ -185,7 +185,7 @@ def show_never(project: Project) -> None:
 def show_precision(project: Project, gold: Aligned | None) -> None:
     """Draw precision and recall: against gold, from a judged sample, or unknown."""
     if gold is not None:
-        scores = state.evaluation(project, gold).overall
+        scores = state.scores(project, gold)
         against = f"Against gold in {len(gold.entities):,} documents"
         elements.figure(
             "Precision",
