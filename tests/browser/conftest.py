@@ -28,6 +28,7 @@ ORDER = (
     "test_survival",
     "test_markup",
     "test_sign_in",
+    "test_proxy",
 )
 BROWSER_OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 expect.set_options(timeout=LIMIT_MS)

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 CPU_SECONDS, MEMORY = 10, 1_000_000_000  # the most that a file of less than 1 MB may cost
-_AT_A_TIME = 2_000  # cases per process; its imports and seeds cost as much as 350 cases
+_AT_A_TIME = 5_000  # cases per process; its imports and seeds cost as much as 1,000 cases
 _IN_MEMORY, _ROOM = Path("/dev/shm"), 2_000_000_000  # bytes
 _GRACE = 20  # CPU seconds more, after which the system itself ends a process
 
