@@ -6,6 +6,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
+import streamlit as st
 from streamlit import config
 
 from engine import jobs
@@ -111,6 +112,7 @@ def test_no_click_waits_for_a_collection_of_all_garbage():
 
 
 def test_a_judgement_looks_at_neither_gold_nor_flags_again(counted):
+    st.cache_resource.clear()  # another test may have judged the same match
     drawn("labels", "Noisy phrases")
     calls = [
         counted(labels, name) for name in ("noisy_phrases", "judgements_from_gold", "joined_flags")
