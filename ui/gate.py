@@ -3,7 +3,8 @@
 A request for a host name that is not ours is refused. This stops DNS rebinding: a hostile page
 whose name suddenly leads to this machine. With a shared password, nothing but the sign-in form and
 the health check answers before the password was given. With OpenID Connect, Streamlit's own pages
-ask people to sign in; uploads and media are refused here until they have.
+ask people to sign in; uploads and media are refused here until they have, and signing out ends
+every tab of the browser.
 """
 
 import json
@@ -15,6 +16,8 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from streamlit import config
+from streamlit.url_util import make_url_path
 from streamlit.web.server.starlette import starlette_websocket
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
@@ -30,15 +33,18 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 _HEALTH, _SIGN_OUT = "/_stcore/health", "/sign-out"
 _NO_PAGES = ("/_stcore/", "/media/", "/static/", "/component/", "/auth/")  # parts of their paths
 _PRIVATE = ("/_stcore/upload_file/", "/media/")
+_FONTS = "static/media/"  # Streamlit's own, which the page that asks to sign in needs
+_END_SIGN_IN = "/auth/logout"
 _LARGEST_FORM = 4096  # bytes
 
 
 class Gate:
-    """ASGI middleware; it holds no state but the failed attempts."""
+    """ASGI middleware; its state is the failed attempts, and who signed out of a provider."""
 
     def __init__(self, app: App, hosts: frozenset[str], sign_in: str) -> None:
         self._app, self._hosts, self._sign_in = app, hosts, sign_in
         self._attempts = access.Attempts()
+        self._signed_out: set[str] = set()  # cookies of the provider's users; none is used again
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -48,11 +54,11 @@ class Gate:
         if answer is None and self._sign_in == access.PASSWORD:
             answer = await self._ask_password(scope, receive)
         elif answer is None and self._sign_in == access.OIDC:
-            answer = _refused_file(scope)
+            answer = self._check_provider(scope)
         if answer is not None:
             await answer(scope, receive, send)
-        elif scope["type"] == "websocket" and self._sign_in == access.PASSWORD:
-            await self._app(scope, _while_signed_in(scope, receive), send)
+        elif scope["type"] == "websocket":
+            await self._app(scope, self._while_signed_in(scope, receive), send)
         else:
             await self._app(scope, receive, send)
 
@@ -84,6 +90,34 @@ class Gate:
             return await self._try_password(connection, receive)
         return _form(401)
 
+    def _check_provider(self, scope: Scope) -> Response | None:
+        """Refuse uploads and media without a sign-in, and the cookie of one that was ended."""
+        cookies, path = HTTPConnection(scope).cookies, scope["path"]
+        cookie = cookies.get(USER_COOKIE_NAME, "")
+        if path.endswith(_END_SIGN_IN) and _is_users(cookies):
+            self._signed_out.add(cookie)
+            return None
+        has_ended = cookie in self._signed_out
+        is_file = _is_private(path) and scope.get("method") != "OPTIONS"
+        if is_file or (has_ended and scope["type"] == "websocket"):
+            return _refusal(401, "Sign in first.") if has_ended or not _is_users(cookies) else None
+        return None
+
+    def _while_signed_in(self, scope: Scope, receive: Receive) -> Receive:
+        """Receive messages only during the sign-in, so that signing out ends open pages too."""
+        cookies = HTTPConnection(scope).cookies
+
+        def is_signed_in() -> bool:
+            if self._sign_in == access.PASSWORD:
+                return access.SESSIONS.holds(cookies.get(access.COOKIE))
+            return cookies.get(USER_COOKIE_NAME) not in self._signed_out
+
+        async def checked() -> Message:
+            message = await receive()
+            return message if is_signed_in() else {"type": "websocket.disconnect", "code": 1008}
+
+        return checked
+
     async def _try_password(self, connection: HTTPConnection, receive: Receive) -> Response:
         origin = connection.headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != connection.headers["host"]:
@@ -112,28 +146,15 @@ class Gate:
         return welcome
 
 
-def _while_signed_in(scope: Scope, receive: Receive) -> Receive:
-    """Receive messages only while the session lasts, so that signing out ends open pages too."""
-    token = HTTPConnection(scope).cookies.get(access.COOKIE)
-
-    async def checked() -> Message:
-        message = await receive()
-        if access.SESSIONS.holds(token):
-            return message
-        return {"type": "websocket.disconnect", "code": 1008}
-
-    return checked
+def _is_private(path: str) -> bool:
+    fonts = make_url_path(config.get_option("server.baseUrlPath"), _FONTS)
+    return any(part in path for part in _PRIVATE) and not path.startswith(fonts)
 
 
-def _refused_file(scope: Scope) -> Response | None:
-    """Refuse uploads and media to a browser that has not signed in with OpenID Connect."""
-    if not any(part in scope["path"] for part in _PRIVATE) or scope.get("method") == "OPTIONS":
-        return None
-    cookies = HTTPConnection(scope).cookies
+def _is_users(cookies: dict[str, str]) -> bool:
+    """Return whether the cookies are those of someone who signed in with OpenID Connect."""
     content = starlette_websocket._get_signed_cookie_with_chunks(cookies, USER_COOKIE_NAME)
-    if content is not None and json.loads(content).get("is_logged_in") is True:
-        return None
-    return _refusal(401, "Sign in first.")
+    return content is not None and json.loads(content).get("is_logged_in") is True
 
 
 def _refusal(status: int, sentence: str) -> Response:

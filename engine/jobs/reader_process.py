@@ -20,7 +20,7 @@ from engine.formats import read_corpus
 from engine.jobs.reader import TASK
 from engine.projects import (
     Project,
-    preview_dictionaries,
+    preview_dictionary_files,
     preview_gold_files,
     preview_record,
     preview_text,
@@ -51,7 +51,8 @@ def _preview_gold(project: Project, files: Files, options: ReadOptions) -> Any:
 def _preview_dictionaries(
     project: Project, files: Files, options: ReadOptions, entity_type: str
 ) -> Any:
-    return preview_record(preview_dictionaries(files, options, entity_type))
+    preview = preview_dictionary_files(project.folder, files, options, entity_type)
+    return preview_record(preview)
 
 
 def _save_text(project: Project, files: Files, options: ReadOptions) -> Any:
@@ -79,8 +80,8 @@ def _save_dictionaries(
     types: Sequence[tuple[str, str, str]],
     is_replacing: bool,
 ) -> Any:
-    new = preview_dictionaries(files, options, entity_type).read or ()
-    renamed = retype(new, {(name, old): wanted for name, old, wanted in types})
+    preview = preview_dictionary_files(project.folder, files, options, entity_type, is_last=True)
+    renamed = retype(preview.read or (), {(name, old): wanted for name, old, wanted in types})
     added = project.join_dictionaries(renamed, is_replacing=is_replacing)
     return {
         "names": [dictionary.name for dictionary in added],

@@ -4,10 +4,11 @@ Large text files are read only at their beginning. A preview holds counts and ex
 documents, so that one made by another process is small.
 """
 
+import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
@@ -20,11 +21,17 @@ from engine.files import (
     SourceFile,
     is_zip,
     packed_members,
+    read_blocks,
     read_head,
     read_whole,
 )
 from engine.formats import align, gold_of, is_packed, join_corpora, pair_files, read_corpus
-from engine.projects.files import checked
+from engine.projects.caches.dictionaries import (
+    dictionary_reader_version,
+    load_dictionaries,
+    store_dictionaries,
+)
+from engine.projects.files import CACHE, checked
 from engine.projects.texts import read_once, read_text
 from engine.settings import ReadOptions
 from engine.text import Corpus, FileReport, InputError, document_table, measure_text
@@ -309,9 +316,50 @@ def preview_dictionaries(
             untyped.append(error)
             if entity_type:
                 dictionaries += read_dictionaries([file], options, entity_type)
-    named = tuple(with_own_names(dictionaries))
-    messages = tuple(str(error) for error in untyped)
-    return DictionaryPreview(tuple(map(_dictionary_summary, named)), messages, named)
+    return _dictionaries_preview(with_own_names(dictionaries), map(str, untyped))
+
+
+def preview_dictionary_files(
+    folder: Path,
+    files: Sequence[GivenFile],
+    options: ReadOptions,
+    entity_type: str,
+    *,
+    is_last: bool = False,
+) -> DictionaryPreview:
+    """Return the same, and cache what was read, so that saving it does not read it again.
+
+    `is_last` says that it is saved now: the cache is used, and not kept any longer.
+    """
+    path = folder / CACHE / f"{_dictionaries_key(files, options, entity_type)}.json"
+    if held := load_dictionaries(path):
+        preview = _dictionaries_preview(*held)
+    else:
+        preview = preview_dictionaries(files, options, entity_type)
+        if not is_last:
+            store_dictionaries(preview.read or (), preview.untyped, path)
+    if is_last:
+        with suppress(OSError):
+            path.unlink()
+    return preview
+
+
+def _dictionaries_key(files: Sequence[GivenFile], options: ReadOptions, entity_type: str) -> str:
+    """Return the name of the cache; other bytes, names, options or code give another one."""
+    whole = hashlib.sha256(f"{dictionary_reader_version()} {options} {entity_type!r}".encode())
+    for file in files:
+        content = hashlib.sha256()
+        for block in read_blocks(file):
+            content.update(block)
+        whole.update(f"\n{content.hexdigest()} {file.name!r}".encode())
+    return whole.hexdigest()[:24]
+
+
+def _dictionaries_preview(
+    dictionaries: Iterable[Dictionary], untyped: Iterable[str]
+) -> DictionaryPreview:
+    read = tuple(dictionaries)
+    return DictionaryPreview(tuple(map(_dictionary_summary, read)), tuple(untyped), read)
 
 
 def _dictionary_summary(dictionary: Dictionary) -> DictionarySummary:

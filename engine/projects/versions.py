@@ -84,7 +84,7 @@ def load(folder: Path, version: int) -> list[Dictionary]:
         if hashlib.sha256(data).hexdigest() != content:
             raise ValueError("its content has changed")
         with without_collection():
-            return [_from_json(item) for item in json.loads(data)]
+            return [dictionary_from(item) for item in json.loads(data)]
     except (
         OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError
     ) as error:  # fmt: skip
@@ -170,10 +170,11 @@ def _path(folder: Path, version: int) -> Path:
 
 def _packed(dictionaries: Sequence[Dictionary]) -> bytes:
     """Write phrases by column: a third of the size of one object per phrase, and fast to read."""
-    return json.dumps([_to_json(dictionary) for dictionary in dictionaries]).encode()
+    return json.dumps([dictionary_record(dictionary) for dictionary in dictionaries]).encode()
 
 
-def _to_json(dictionary: Dictionary) -> dict[str, Any]:
+def dictionary_record(dictionary: Dictionary) -> dict[str, Any]:
+    """Return a dictionary as JSON values."""
     types = dictionary.types
     numbers = {name: number for number, name in enumerate(types)}
     # Left out if there are none: a version from before this setting stays equal to itself.
@@ -198,7 +199,8 @@ def _to_json(dictionary: Dictionary) -> dict[str, Any]:
     )
 
 
-def _from_json(item: dict[str, Any]) -> Dictionary:
+def dictionary_from(item: dict[str, Any]) -> Dictionary:
+    """Return the dictionary that `dictionary_record` wrote; ValueError or the like if damaged."""
     columns = [item[name] for name in ("phrases", "phrase_types", "canonical_ids", "lines")]
     types = item["types"]
     _check_kinds(item, columns)

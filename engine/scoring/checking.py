@@ -131,28 +131,50 @@ def checked_precision(
     checked but not as judged. Judgements are weighted by how many matches of their (type,
     dictionary) each stands for, and the interval uses the effective sample size.
     """
+    [table] = checked_precisions(matches, judgements, (by,))
+    return table
+
+
+def checked_precisions(
+    matches: pd.DataFrame, judgements: Judgements, columns: Sequence[str]
+) -> list[pd.DataFrame]:
+    """Return `checked_precision` by each of the columns; the matches are looked up only once."""
     table = _judged(matches, judgements)
+    return [_precision(table, by) for by in columns]
+
+
+def _precision(table: pd.DataFrame, by: str) -> pd.DataFrame:
     weighted = table["judged"].where(table["judged"])
     per_stratum = table.groupby(["entity_type", "dictionary"])["judged"]
-    table["weight"] = (per_stratum.transform("size") / per_stratum.transform("sum")).where(
-        weighted.notna()
-    )
+    weight = (per_stratum.transform("size") / per_stratum.transform("sum")).where(weighted.notna())
+    table = table.assign(weight=weight)
     rows = [_estimate(str(name), group) for name, group in table.groupby(by, sort=True)]
     if len(rows) != 1:
         rows.append(_estimate("all", table))
     return pd.DataFrame(rows).rename(columns={"group": by})
 
 
-def noisy_phrases(matches: pd.DataFrame, judgements: Judgements) -> pd.DataFrame:
+def joined_flags(matches: pd.DataFrame) -> dict[str, str]:
+    """Return the flags of each phrase that matches, in one text."""
+    phrases = map(str, matches["phrase"].unique())
+    return {phrase: "; ".join(phrase_flags(phrase)) for phrase in phrases}
+
+
+def noisy_phrases(
+    matches: pd.DataFrame, judgements: Judgements, flags: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """Return the phrases by their estimated number of false matches.
+
+    `flags` are the `joined_flags` of the matches, if they are at hand.
 
     Columns: phrase, entity_type, dictionary, matches, checked, precision (of the checked), flags,
     estimated_false.
     """
     keys = ["phrase", "entity_type", "dictionary"]
-    by_type = checked_precision(matches, judgements).set_index("entity_type")["precision"]
+    table = _judged(matches, judgements)
+    by_type = _precision(table, "entity_type").set_index("entity_type")["precision"]
     by_type = by_type[~by_type.index.duplicated()]  # a type may have the name of the total row
-    groups = _judged(matches, judgements).groupby(keys, sort=True)
+    groups = table.groupby(keys, sort=True)
     result = groups.agg(
         matches=("judged", "size"), checked=("judged", "sum"), correct=("correct", "sum")
     ).reset_index()
@@ -160,7 +182,8 @@ def noisy_phrases(matches: pd.DataFrame, judgements: Judgements) -> pd.DataFrame
     prior = result["entity_type"].map(by_type).astype(float).fillna(1.0)
     estimate = (correct + _PRIOR_JUDGEMENTS * prior) / (checked + _PRIOR_JUDGEMENTS)
     result["precision"] = (correct / checked).where(checked > 0)
-    result["flags"] = ["; ".join(phrase_flags(str(phrase))) for phrase in result["phrase"]]
+    flags = joined_flags(matches) if flags is None else flags
+    result["flags"] = [flags[str(phrase)] for phrase in result["phrase"]]
     result["estimated_false"] = checked - correct + (result["matches"] - checked) * (1 - estimate)
     result["is_flagged"] = result["flags"] != ""
     result = result.sort_values(

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
+import streamlit as st
 from streamlit import config
 
 from engine import jobs
 from engine.projects import connection, workspace
 from engine.projects.workspace import create_project, sample_project
+from engine.scoring import checking
 from tests.support.pages import checked, open_page
+from ui.state import labels
 from ui.views.compare import story
 
 CONFIG = Path(__file__).parents[2] / "ui" / ".streamlit" / "config.toml"
@@ -106,3 +109,17 @@ def test_no_click_waits_for_a_collection_of_all_garbage():
     assert option in config._config_options_template, "Streamlit has no such option any more"
     runner = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["runner"]
     assert runner["postScriptGC"] is False
+
+
+def test_a_judgement_looks_at_neither_gold_nor_flags_again(counted):
+    st.cache_resource.clear()  # another test may have judged the same match
+    drawn("labels", "Noisy phrases")
+    calls = [
+        counted(labels, name) for name in ("noisy_phrases", "judgements_from_gold", "joined_flags")
+    ]
+    page = drawn("labels", "Precision")
+    looked_up = counted(checking, "_judged")
+    checked(page.button(key="check_accepted").click().run())
+    assert len(looked_up) == 1  # for both of its tables
+    drawn("labels", "Noisy phrases")
+    assert [len(made) for made in calls] == [1, 0, 0] and len(looked_up) == 2

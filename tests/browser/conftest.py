@@ -27,6 +27,8 @@ ORDER = (
     "test_connect",
     "test_survival",
     "test_markup",
+    "test_sign_in",
+    "test_proxy",
 )
 BROWSER_OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 expect.set_options(timeout=LIMIT_MS)
@@ -95,17 +97,24 @@ def visitor(browser: Browser, app: str, faults: list[str]):
     context.close()
 
 
-def watch(page: Page, app: str, faults: list[str]) -> None:
-    own = (app, app.replace("http", "ws"), "data:", "blob:")
-    page.on("request", lambda r: r.url.startswith(own) or faults.append(f"asked for {r.url}"))
-    page.on("dialog", lambda d: (faults.append(f"dialog {d.message}"), d.dismiss()))
-    page.on("pageerror", lambda error: faults.append(f"page error {error}"))
-    page.on("console", lambda message: is_fault(message) and faults.append(message.text))
+def watch(page: Page, app: str, faults: list[str], *elsewhere: str) -> None:
+    """Note what no page of the app may do; pages `elsewhere` are not ours."""
+    own = (app, app.replace("http", "ws"), "data:", "blob:", *elsewhere)
+
+    def note(fault: str) -> None:
+        if not page.url.startswith(elsewhere):
+            faults.append(fault)
+
+    page.on("request", lambda r: r.url.startswith(own) or note(f"asked for {r.url}"))
+    page.on("dialog", lambda d: (note(f"dialog {d.message}"), d.dismiss()))
+    page.on("pageerror", lambda error: note(f"page error {error}"))
+    page.on("console", lambda message: is_fault(message, elsewhere) and note(message.text))
 
 
-def is_fault(message: ConsoleMessage) -> bool:
+def is_fault(message: ConsoleMessage, elsewhere: tuple[str, ...]) -> bool:
     """Tell real errors from the requests by which Streamlit looks for its server."""
-    return message.type == "error" and "/_stcore/" not in message.location["url"]
+    url = message.location["url"]
+    return message.type == "error" and "/_stcore/" not in url and not url.startswith(elsewhere)
 
 
 @pytest.fixture(scope="module")

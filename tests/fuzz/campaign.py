@@ -2,9 +2,12 @@
 
     python -m tests.fuzz.campaign --cases 100000
 
-Each process runs some hundred cases, each with at most 10 s of CPU time and 1 GB more memory than
-at its start. A process that dies is started again after the case that killed it. At the end, or
-after Ctrl-C: a table by target, and one line of JSON.
+Each process runs some thousand cases, each with at most 10 s of CPU time and 1 GB more memory than
+at its start. A process that dies is started again after the case that killed it. At the end: a
+table by target, and one line of JSON. Ctrl-C prints both for the cases before it, and exits 130.
+
+Cases make and remove many small files, so they run in a file system in memory if there is one with
+room: on a disk, most of the time would go to that.
 """
 
 import argparse
@@ -13,20 +16,24 @@ import os
 import platform
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 CPU_SECONDS, MEMORY = 10, 1_000_000_000  # the most that a file of less than 1 MB may cost
-_AT_A_TIME = 250  # cases per process
+_AT_A_TIME = 5_000  # cases per process; its imports and seeds cost as much as 1,000 cases
+_IN_MEMORY, _ROOM = Path("/dev/shm"), 2_000_000_000  # bytes
 _GRACE = 20  # CPU seconds more, after which the system itself ends a process
 
 
@@ -77,8 +84,6 @@ def _address_space() -> int:
 
 def _watch_writes(outside: list[str]) -> None:
     """Note every file that is opened for writing outside the folder for temporary files."""
-    import tempfile
-
     allowed = (os.path.realpath(tempfile.gettempdir()) + os.sep, "/dev/null")
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -104,39 +109,90 @@ def _work(first: int, end: int) -> None:
 # ---- all of them ----------------------------------------------------------------------------
 
 
-def _run_chunk(folder: Path, chunk: range) -> list[dict[str, Any]]:
-    """Return the outcomes of some cases, whatever happens to the processes that run them."""
-    outcomes: list[dict[str, Any]] = []
-    first = chunk.start
-    while first < chunk.stop:
-        command = [
-            sys.executable,
-            "-m",
-            "tests.fuzz.campaign",
-            "--work",
-            str(first),
-            str(chunk.stop),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-        records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        outcomes += [record for record in records if "verdict" in record]
-        begun = [record["begins"] for record in records if "begins" in record]
-        if done.returncode == 0:
-            break
-        if not begun:
-            raise SystemExit(f"the fuzzer itself fails:\n{done.stderr[-3000:]}")
-        # The process died with this case; the next one begins after it.
-        outcomes.append(
-            {
-                "number": begun[-1], "target": "?", "name": "", "verdict": "process died",
-                "detail": f"exit code {done.returncode}: {done.stderr[-2000:]}", "seconds": 0.0,
-            }
-        )  # fmt: skip
-        first = begun[-1] + 1
-    for outcome in outcomes:
-        if outcome["verdict"] not in ("read", "refused"):
-            _keep(folder, outcome)
-    return outcomes
+class Campaign:
+    """What came of the cases so far, and the processes that run them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.verdicts: Counter[tuple[str, str]] = Counter()
+        self.failed: list[int] = []
+        self.done, self.seconds = 0, 0.0
+        self.slowest: dict[str, Any] = {"seconds": 0.0}
+        self.is_stopped = False
+        self._folder, self._lock = folder, threading.Lock()
+        self._processes: set[subprocess.Popen[str]] = set()
+
+    def run(self, chunk: range) -> None:
+        """Run some cases, whatever happens to the processes that run them."""
+        first = chunk.start
+        while first < chunk.stop and not self.is_stopped:
+            begun, code, stderr = self._run_process(first, chunk.stop)
+            if code == 0 or self.is_stopped:
+                return
+            if begun is None:
+                raise SystemExit(f"the fuzzer itself fails:\n{stderr[-3000:]}")
+            # The process died with this case; the next one begins after it.
+            self._note(
+                {
+                    "number": begun, "target": "?", "name": "", "verdict": "process died",
+                    "detail": f"exit code {code}: {stderr[-2000:]}", "seconds": 0.0,
+                }
+            )  # fmt: skip
+            first = begun + 1
+
+    def _run_process(self, first: int, end: int) -> tuple[int | None, int, str]:
+        """Run a process; return the case that it began last, its exit code and its messages."""
+        command = [sys.executable, "-m", "tests.fuzz.campaign", "--work", str(first), str(end)]
+        begun: int | None = None
+        with ExitStack() as stack:
+            folder = stack.enter_context(_temporary_folder())
+            messages = stack.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
+            process = subprocess.Popen(
+                command, env={**os.environ, "TMPDIR": folder}, stdout=subprocess.PIPE,
+                stderr=messages, text=True, errors="replace",
+                start_new_session=True,  # Ctrl-C is for the process that has the table
+            )  # fmt: skip
+            self._processes.add(process)
+            if self.is_stopped:  # it was started while the others were ended
+                process.kill()
+            assert process.stdout is not None
+            for line in process.stdout:
+                with suppress(ValueError):  # a killed process may leave half a line
+                    record = json.loads(line)
+                    begun = record.get("begins", begun)
+                    if "verdict" in record:
+                        self._note(record)
+            code = process.wait()
+            process.stdout.close()
+            self._processes.discard(process)
+            messages.seek(0)
+            return begun, code, messages.read()
+
+    def _note(self, outcome: dict[str, Any]) -> None:
+        with self._lock:
+            self.verdicts[outcome["target"], outcome["verdict"]] += 1
+            self.done += 1
+            self.seconds += outcome["seconds"]
+            self.slowest = max(self.slowest, outcome, key=lambda o: o["seconds"])
+            if outcome["verdict"] not in ("read", "refused"):
+                self.failed.append(outcome["number"])
+                _keep(self._folder, outcome)
+
+    def stop(self) -> None:
+        """End all processes; the cases that they were at do not count."""
+        self.is_stopped = True
+        for process in list(self._processes):
+            process.kill()
+
+
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder for the files of cases, in memory if there is room."""
+    place = None
+    with suppress(OSError):
+        if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ROOM:
+            place = _IN_MEMORY
+    return tempfile.TemporaryDirectory(
+        prefix="glossa-cases-", dir=place, ignore_cleanup_errors=True
+    )
 
 
 def _keep(folder: Path, outcome: dict[str, Any]) -> None:
@@ -168,52 +224,54 @@ def _machine() -> dict[str, Any]:
 
 
 def run_campaign(cases: int, first: int, workers: int, folder: Path) -> int:
-    """Run the cases, print what came of them, and return how many failed."""
+    """Run the cases, print what came of them, and return the exit code."""
     machine, began = _machine(), time.time()
     print("On " + ", ".join(f"{key} {value}" for key, value in machine.items()), flush=True)
-    ends = range(first, first + cases, _AT_A_TIME)
-    chunks = [range(start, min(start + _AT_A_TIME, first + cases)) for start in ends]
-    verdicts: Counter[tuple[str, str]] = Counter()
-    slowest: dict[str, Any] = {"seconds": 0.0}
-    failed: list[int] = []
-    seconds = done = 0.0
+    size = min(_AT_A_TIME, -(-cases // workers))
+    starts = range(first, first + cases, size)
+    chunks = [range(start, min(start + size, first + cases)) for start in starts]
+    campaign = Campaign(folder)
     with ThreadPoolExecutor(workers) as pool:
         try:
-            for outcomes in pool.map(partial(_run_chunk, folder), chunks):
-                for outcome in outcomes:
-                    verdicts[outcome["target"], outcome["verdict"]] += 1
-                    seconds += outcome["seconds"]
-                    slowest = max(slowest, outcome, key=lambda o: o["seconds"])
-                    if outcome["verdict"] not in ("read", "refused"):
-                        failed.append(outcome["number"])
-                done += len(outcomes)
+            running = [pool.submit(campaign.run, chunk) for chunk in chunks]
+            for ended in as_completed(running):
+                ended.result()
                 if sys.stderr.isatty():
-                    print(
-                        f"\r{done:,.0f} of {cases:,}, {len(failed)} failed", end="", file=sys.stderr
-                    )
-        except KeyboardInterrupt:
+                    told = f"{campaign.done:,} of {cases:,}, {len(campaign.failed)} failed"
+                    print(f"\r{told}", end="", file=sys.stderr)
+        except BaseException as error:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the table is printed, however impatient
+            campaign.stop()
+            pool.shutdown(cancel_futures=True)
+            if not isinstance(error, KeyboardInterrupt):
+                raise
             print("\nStopped; what follows is of the cases before.", flush=True)
-    print(f"\n{'target':<14}{'result':<20}{'cases':>9}")
-    for (target, verdict), count in sorted(verdicts.items()):
-        print(f"{target:<14}{verdict:<20}{count:>9,}")
-    if failed:
-        print(f"The {len(failed):,} failing cases are in {folder}")
+    _print_table(campaign, folder)
     print(
         json.dumps(
             machine
             | {
-                "cases": int(done),
+                "cases": campaign.done,
                 "first": first,
-                "failed": failed[:1000],
-                "results": {f"{t}: {v}": n for (t, v), n in sorted(verdicts.items())},
-                "cpu_seconds": round(seconds, 1),
-                "slowest_seconds": round(slowest["seconds"], 2),
-                "slowest_case": slowest.get("number"),
+                "is_complete": not campaign.is_stopped,
+                "failed": sorted(campaign.failed)[:1000],
+                "results": {f"{t}: {v}": n for (t, v), n in sorted(campaign.verdicts.items())},
+                "cpu_seconds": round(campaign.seconds, 1),
+                "slowest_seconds": round(campaign.slowest["seconds"], 2),
+                "slowest_case": campaign.slowest.get("number"),
                 "wall_seconds": round(time.time() - began, 1),
             }
         )
     )
-    return len(failed)
+    return 130 if campaign.is_stopped else int(bool(campaign.failed))
+
+
+def _print_table(campaign: Campaign, folder: Path) -> None:
+    print(f"\n{'target':<14}{'result':<20}{'cases':>9}")
+    for (target, verdict), count in sorted(campaign.verdicts.items()):
+        print(f"{target:<14}{verdict:<20}{count:>9,}")
+    if campaign.failed:
+        print(f"The {len(campaign.failed):,} failing cases are in {folder}")
 
 
 def main() -> int:
@@ -227,7 +285,10 @@ def main() -> int:
     if options.work:
         _work(*options.work)
         return 0
-    return int(run_campaign(options.cases, options.first, options.workers, options.out) > 0)
+    try:
+        return run_campaign(options.cases, options.first, options.workers, options.out)
+    except KeyboardInterrupt:  # before the first case
+        return 130
 
 
 if __name__ == "__main__":

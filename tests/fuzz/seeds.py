@@ -45,6 +45,7 @@ class Seed:
     target: str
 
 
+@cache
 def corpus() -> Corpus:
     documents = tuple(make_document(id, text) for id, text in TEXTS.items())
     entities: dict[str, tuple[Entity, ...]] = {}
@@ -65,7 +66,7 @@ def dictionaries() -> list[Dictionary]:
 @cache
 def seeds() -> tuple[Seed, ...]:
     """Return all seeds, in the same order every time."""
-    project = _project_members()
+    project = project_files()
     return (
         *_text_seeds(),
         *_dictionary_seeds(),

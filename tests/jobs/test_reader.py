@@ -8,12 +8,14 @@ import pytest
 
 from engine.files import SourceFile
 from engine.jobs import ReaderLimits, start_reading
+from engine.jobs.reader_process import TASKS
 from engine.projects import (
     CACHE,
     create_project,
     preview_dictionaries,
     preview_from,
     preview_text,
+    previews,
     texts,
 )
 from engine.settings import ReadOptions
@@ -72,6 +74,49 @@ def test_dictionaries_are_shown_and_saved_under_the_chosen_types(project):
     ).outcome()
     assert saved == {"names": ["Disease.txt"], "phrases": 2}
     assert project.dictionaries()[0].types == ("Illness",)
+
+
+def test_dictionaries_that_were_shown_are_not_read_again_to_be_saved(project, monkeypatch):
+    files = [
+        SourceFile("Disease.txt", b"gout\nfever\nfever\n"),
+        SourceFile("terms.csv", b"term,id\nrash,1\n"),
+    ]
+    counted, read = [], previews.read_dictionaries
+    monkeypatch.setattr(
+        previews,
+        "read_dictionaries",
+        lambda *args: (counted.append(args[0][0].name), read(*args))[1],
+    )
+    shown = TASKS["preview_dictionaries"](project, files, OPTIONS, entity_type="Sign")
+    assert counted == ["Disease.txt", "terms.csv", "terms.csv"]  # the second names no type
+    assert TASKS["preview_dictionaries"](project, files, OPTIONS, entity_type="Sign") == shown
+    more = {"types": [("terms.csv", "Sign", "Symptom")], "is_replacing": False}
+    saved = TASKS["save_dictionaries"](project, files, OPTIONS, entity_type="Sign", **more)
+    assert len(counted) == 3 and saved == {"names": ["Disease.txt", "terms.csv"], "phrases": 3}
+    [diseases, signs] = project.dictionaries()
+    assert signs.types == ("Symptom",) and len(diseases.phrases) == 2 and diseases.notes
+    assert not list((project.folder / CACHE).glob("*.json"))
+    # Other options, another type, other bytes: read anew.
+    for changed in (
+        {"options": ReadOptions(encoding="latin-1")},
+        {"entity_type": "Other"},
+        {"files": [SourceFile("Disease.txt", b"gout\n")]},
+    ):
+        before = len(counted)
+        given = {"files": files, "options": OPTIONS, "entity_type": "Sign", **changed}
+        TASKS["preview_dictionaries"](project, **given)
+        assert len(counted) > before
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"[]", b'{"dictionaries": [{}], "messages": []}', b"[" * 9000]
+)
+def test_a_damaged_cache_of_dictionaries_is_not_used(project, damage):
+    file = SourceFile("Disease.txt", b"gout\n")
+    shown = TASKS["preview_dictionaries"](project, [file], OPTIONS, entity_type="")
+    [path] = (project.folder / CACHE).glob("*.json")
+    path.write_bytes(damage)
+    assert TASKS["preview_dictionaries"](project, [file], OPTIONS, entity_type="") == shown
 
 
 def test_gold_is_shown_and_saved(project):

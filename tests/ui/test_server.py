@@ -8,9 +8,11 @@ import re
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+import streamlit
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from tests.browser.server import ROOT, Server, free_port
@@ -268,3 +270,26 @@ def test_files_need_a_sign_in_with_openid_connect(oidc, path):
         value = create_signed_value(secret, "_streamlit_user", content).decode()
         answer = ask(oidc, path, "PUT", Cookie=f"_streamlit_user={value}")
         assert answer.status == status or (status == 0 and answer.status != 401)
+
+
+def test_the_page_that_asks_to_sign_in_has_its_fonts(oidc):
+    folder = Path(streamlit.__file__).parent / "static" / "static" / "media"
+    font = min(path.name for path in folder.iterdir() if path.suffix == ".woff2")
+    assert ask(oidc, f"/static/media/{font}", "HEAD").status == 200
+    assert ask(oidc, f"/media/static/media/{font}", "HEAD").status == 401
+
+
+def test_signing_out_of_the_provider_ends_what_the_cookie_opened(oidc):
+    content = {"is_logged_in": True, "email": "ann@example.org", "origin": "http://localhost"}
+    value = create_signed_value(SECRET, "_streamlit_user", json.dumps(content)).decode()
+    cookie = {"Cookie": f"_streamlit_user={value}"}
+    connection, status = open_websocket(oidc, **cookie)
+    assert status == 101 and ask(oidc, "/media/x.csv", **cookie).status == 404
+    assert ask(oidc, "/auth/logout", **cookie).status == 302
+    with connection:  # an open page ends with its next message
+        connection.sendall(b"\x82\x80\0\0\0\0")
+        while connection.recv(4096):
+            pass
+    assert handshake(oidc, **cookie) == 401
+    assert ask(oidc, "/media/x.csv", **cookie).status == 401
+    assert handshake(oidc) == 101  # as nobody, whom the pages ask to sign in

@@ -35,11 +35,12 @@ from engine.scoring import (
     GoldSpans,
     Judgements,
     Scores,
-    checked_precision,
+    checked_precisions,
     draw_sample,
     evaluate_spans,
     gold_places,
     gold_spans,
+    joined_flags,
     judgements_from_gold,
     kept_matches,
     mixed,
@@ -416,22 +417,29 @@ def _gold_spans(key: Key, _project: Project, _gold: Aligned) -> GoldSpans:
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
 def _checked(key: Key, _project: Project, _judgements: Judgements) -> Checked:
     kept = matches(_project)
-    by_dictionary = checked_precision(kept, _judgements, by="dictionary")
-    return Checked(
-        _judgements,
-        by_dictionary.iloc[-1],
-        by_dictionary,
-        checked_precision(kept, _judgements, by="entity_type"),
-    )
+    columns = ("dictionary", "entity_type")
+    by_dictionary, by_type = checked_precisions(kept, _judgements, columns)
+    return Checked(_judgements, by_dictionary.iloc[-1], by_dictionary, by_type)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Looking for noisy phrases")
 def _noisy(
     key: Key, _project: Project, _gold: Aligned | None, _judgements: Judgements
 ) -> pd.DataFrame:
-    kept = matches(_project)
-    by_gold = judgements_from_gold(kept, _gold.entities) if _gold else {}
-    return noisy_phrases(kept, {**by_gold, **_judgements})
+    by_gold = _gold_judgements(key[:-1], _project, _gold) if _gold else {}
+    flags = _flags(_key(_project), _project)
+    return noisy_phrases(matches(_project), {**by_gold, **_judgements}, flags)
+
+
+# Apart from the judgements by hand, so that one more of them costs little in a large project.
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _gold_judgements(key: Key, _project: Project, _gold: Aligned) -> Judgements:
+    return judgements_from_gold(matches(_project), _gold.entities)
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _flags(key: Key, _project: Project) -> dict[str, str]:
+    return joined_flags(matches(_project))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)
