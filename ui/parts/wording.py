@@ -50,7 +50,7 @@ MATCH_PRESETS = {
 }
 TRAINING_PRESETS = {
     "quick": "A first look: fewer epochs, a small network. Scores are not the best possible.",
-    "balanced": "A larger network, which then teaches a second one. A good result in reasonable time.",
+    "balanced": "A larger network, which teaches a second one. A good result in reasonable time.",
     "paper": "The published settings, 100 epochs, without the context of words. Takes the longest.",
 }
 ENCODERS = {
