@@ -201,7 +201,8 @@ def test_the_command_says_which_encoders_know_a_language(data, capsys):
         assert main(["encoders", *choice]) == 0
         head, *lines = capsys.readouterr().out.splitlines()
         column = head.index("German")
-        marks = {line.split()[0]: line[column : column + 3].strip() for line in lines if "/" in line}
+        rows = [line for line in lines if "/" in line]
+        marks = {row.split()[0]: row[column : column + 3].strip() for row in rows}
         assert marks[BERT] == "no" and marks["FacebookAI/xlm-roberta-base"] == "yes"
     assert main(["encoders"]) == 0
     assert "German" not in capsys.readouterr().out
