@@ -31,6 +31,7 @@ GERMAN = "Er nahm z.B. Aspirin bzw. ca. 5 mg davon. Dann ging er nicht in das Ha
 def project(server):
     made = create_project("Ways in")
     made.add_text([SourceFile("note.txt", ENGLISH.encode())])
+    made.add_dictionaries([SourceFile("Chemical.txt", b"aspirin\n")])
     return made
 
 
@@ -74,10 +75,7 @@ def test_patterns_are_read_and_one_that_does_not_compile_has_its_sentence(page, 
     fault = main(page).get_by_text(re.compile(r"line 3.*does not compile"))
     expect(fault).to_be_visible()
     assert fits(page, 900) and fits(page, 1440)
-    press(page, "Save to the project")
-    expect(
-        page.get_by_text(re.compile(r"Saved Gene.txt with 2 phrases, as version \d+\."))
-    ).to_be_visible()
+    see_saved(page, "Gene.txt with 2 phrases")
     follow(page, "Distant labels")
     expect(main(page).locator("mark.gl-mark", has_text="IL-10").first).to_be_visible()
 
@@ -88,18 +86,12 @@ def test_a_list_can_be_of_what_is_never_an_entity(page, project, tmp_path):
     listed.write_text("cold\ncommon cold\n", encoding="utf-8")
     never.write_text("cold\n", encoding="utf-8")
     upload(page, "Add dictionaries", listed)
-    press(page, "Save to the project")
-    expect(
-        page.get_by_text(re.compile(r"Saved Disease.txt with 2 phrases, as version \d+\."))
-    ).to_be_visible()
+    see_saved(page, "Disease.txt with 2 phrases")
     upload(page, "Add dictionaries", never)
     expect(page.get_by_text("Not saved yet")).to_be_visible()
     switch(page, "Never an entity")
     assert fits(page, 900) and fits(page, 1440)
-    press(page, "Save to the project")
-    expect(
-        page.get_by_text(re.compile(r"Saved excluded.txt with 1 phrase, as version \d+\."))
-    ).to_be_visible()
+    see_saved(page, "excluded.txt with 1 phrase")
     assert types_of(project)["excluded.txt"] == (NEVER,)
     follow(page, "Distant labels")
     marks = main(page).locator("mark.gl-mark")
@@ -111,14 +103,14 @@ def test_a_zip_stands_for_every_dictionary_in_it(page, project, tmp_path):
     follow(page, "Dictionaries")
     lists = tmp_path / "lists.zip"
     with zipfile.ZipFile(lists, "w") as archive:
-        archive.writestr("lists/Chemical.txt", "aspirin\n")
+        archive.writestr("lists/Drug.txt", "heparin\n")
         archive.writestr("lists/more/Symptom.csv", "term,label\nfever,Symptom\n")
         archive.writestr("lists/README.md", "what this is")
     upload(page, "Add dictionaries", lists)
     expect(page.get_by_text("Not saved yet")).to_be_visible()
     expect(main(page)).to_contain_text("README.md")  # the note names what is no dictionary
     see_saved(page, "with 2 phrases")
-    assert {"Chemical", "Symptom"} <= all_types(project)
+    assert {"Drug", "Symptom"} <= all_types(project)
 
 
 def test_a_whole_folder_is_dropped(page, project, tmp_path):
