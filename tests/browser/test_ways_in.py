@@ -130,6 +130,7 @@ def test_a_whole_folder_is_dropped(page, project, tmp_path):
 
 def test_the_language_is_chosen_and_sentences_follow_it(page, project):
     project.add_text([SourceFile("deutsch.txt", GERMAN.encode())])
+    project.set_language("en")
     follow(page, "Text")
     before = figure(page, "Sentences").inner_text()
     choose(page, "Language", "German")
