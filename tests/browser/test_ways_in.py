@@ -122,7 +122,7 @@ def test_a_whole_folder_is_dropped(page, project, tmp_path):
     switch(page, "Whole folder")
     settle(page)
     uploader = page.get_by_test_id("stFileUploader").filter(has_text="Add dictionaries")
-    uploader.locator("input[type=file]").set_input_files(folder)
+    uploader.locator("input[webkitdirectory]").set_input_files(folder)
     expect(page.get_by_text("Not saved yet")).to_be_visible()
     see_saved(page, "with 2 phrases")
     assert {"Protein", "Organ"} <= all_types(project) and "LICENSE" not in all_types(project)
