@@ -8,14 +8,21 @@ import pytest
 from playwright.sync_api import expect
 
 from engine import jobs
+from engine.projects.workspace import sample_project
 from tests.browser.steps import download, follow, main, press, see_page, settle, switch
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def page(visitor, trained):
-    return visitor(f"export?project={trained.id}")
+def sample(server):
+    """The sample, which comes with trained runs."""
+    return sample_project()
+
+
+@pytest.fixture(scope="module")
+def page(visitor, sample):
+    return visitor(f"export?project={sample.id}")
 
 
 def fits(page, width):
@@ -31,14 +38,14 @@ def write(page, label, value):
     settle(page)
 
 
-def test_every_further_download_has_a_card(page, trained):
+def test_every_further_download_has_a_card(page, sample):
     see_page(page, "Export")
     assert fits(page, 900) and fits(page, 1440)
     cards = main(page).get_by_role("button", name="Card", exact=True)
-    assert cards.count() == 6
+    expect(cards).to_have_count(6)
     with page.expect_download() as started:
         cards.first.click()
-    assert started.value.suggested_filename == f"report-{trained.id}.html.card.json"
+    assert started.value.suggested_filename == f"report-{sample.id}.html.card.json"
     card = json.loads(started.value.path().read_text(encoding="utf-8"))
     assert card["what"] == "a report on the project" and card["runs"]
 
@@ -55,7 +62,7 @@ def test_the_tagger_is_exported_for_other_tools(page, name, member):
     assert card["run"]["settings"]["encoder"] == "bilstm" and card["glossa"]
 
 
-def test_a_large_corpus_is_predicted_shard_by_shard(page, server, trained):
+def test_a_large_corpus_is_predicted_shard_by_shard(page, server):
     follow(page, "Predict")
     corpus, out = server.corpora / "notes", server.corpora / "found"
     corpus.mkdir(parents=True)
@@ -75,7 +82,7 @@ def test_a_large_corpus_is_predicted_shard_by_shard(page, server, trained):
     assert fits(page, 900) and fits(page, 1440)
 
 
-def test_a_fast_twin_is_made_and_used(page, trained):
+def test_a_fast_twin_is_made_and_used(page, sample):
     main(page).get_by_text("Paste text", exact=True).click()
     press(page, "Make a fast twin")
     expect(main(page).get_by_text("Use the fast twin")).to_be_visible()
@@ -85,5 +92,5 @@ def test_a_fast_twin_is_made_and_used(page, trained):
     box.press("Control+Enter")
     press(page, "Find entities")
     expect(page.get_by_role("heading", name=re.compile(r"found \d+ entit"))).to_be_visible()
-    assert any(job.state == "done" for job in jobs.list_jobs(trained, "twin"))
+    assert any(job.state == "done" for job in jobs.list_jobs(sample, "twin"))
     assert fits(page, 900) and fits(page, 1440)
