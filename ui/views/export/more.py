@@ -54,7 +54,7 @@ def show(project: Project, choice: ExportChoice, job: Job | None) -> None:
         "zips of taggers hold theirs."
     )
     for extra in extras(project, choice, job):
-        button, card, about = st.columns([6, 2, 10], vertical_alignment="center")
+        button, card, about = st.columns([7, 3, 8], vertical_alignment="center")
         button.download_button(
             extra.label,
             data=extra.make,
