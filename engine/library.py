@@ -28,13 +28,23 @@ from engine.export import (
 from engine.files import SourceFile, read_source
 from engine.guide import Step, project_steps
 from engine.labels import DistantLabels, Health, HealthEntry
-from engine.projects import Opinion, Project, open_project
+from engine.planning import ENCODER_MENU
+from engine.projects import (
+    Opinion,
+    Project,
+    encoder_folder,
+    knows_language,
+    open_project,
+)
+from engine.projects import download_encoder as _download_encoder
 from engine.review import suggestions
 from engine.run_folder import read_card
 from engine.scoring import HIDDEN_SHARE, Evaluation
 from engine.settings import (
     DEFAULT_MATCH_PRESET,
     DEFAULT_TRAINING_PRESET,
+    ENGLISH,
+    LANGUAGES,
     LIMITS,
     METHODS,
     NO_LIMITS,
@@ -67,12 +77,20 @@ def read_corpus(
     options: ReadOptions | None = None,
     format: str | None = None,
     limits: Limits | None = LIMITS,
+    *,
+    language: str | None = None,
 ) -> Corpus:
     """Return the documents of one or more files, with the entities that the files carry.
 
-    Files beyond the limits are refused; `limits=None` reads whatever the memory holds.
+    Sentences end as in their language ("de"), which is detected unless it is given. Files beyond
+    the limits are refused; `limits=None` reads whatever the memory holds.
     """
-    return _formats.read_corpus(_sources(files, limits), options, format)
+    sources, options = _sources(files, limits), options or ReadOptions()
+    given = _known_language(language) or options.language
+    corpus = _formats.read_corpus(sources, replace(options, language=given), format)
+    if given is None and (detected := _language_of(corpus)) != ENGLISH:
+        return _formats.read_corpus(sources, replace(options, language=detected), format)
+    return corpus
 
 
 def read_dictionaries(
@@ -123,13 +141,16 @@ def health(
     corpus: Corpus,
     dictionaries: Sequence[Dictionary],
     match: str | MatchOptions = DEFAULT_MATCH_PRESET,
+    *,
+    language: str | None = None,
 ) -> Health:
     """Return what likely matches wrongly, the most wrong matches first; no gold is needed.
 
-    `mend(dictionaries, health.proposed)` accepts everything that it proposes.
+    `mend(dictionaries, health.proposed)` accepts everything that it proposes. Everyday words are
+    those of the language ("de"), which is detected unless it is given.
     """
     labels = _labels.label(corpus.documents, dictionaries, match)
-    use_language(_language_of(corpus))
+    use_language(_language_of(corpus, language))
     return _labels.check_health(dictionaries, labels, list(corpus.sentences))
 
 
@@ -144,6 +165,7 @@ def suggest(
     *,
     match: str = DEFAULT_MATCH_PRESET,
     preset: str = DEFAULT_TRAINING_PRESET,
+    language: str | None = None,
     **changes: Any,
 ) -> pd.DataFrame:
     """Return likely names that the dictionaries lack, the most convincing first.
@@ -154,7 +176,7 @@ def suggest(
     from engine import experiment, learning  # torch takes seconds to import
 
     settings = _settings(preset, "bilstm", changes)
-    use_language(_language_of(corpus))
+    use_language(_language_of(corpus, language))
     with tempfile.TemporaryDirectory() as cache:  # the text is encoded once
         prepared = experiment.prepare(
             corpus.documents, dictionaries, match=match, settings=settings, cache=Path(cache)
@@ -172,6 +194,7 @@ def train(
     encoder: str = "bilstm",
     seed: int = 0,
     match: str = DEFAULT_MATCH_PRESET,
+    language: str | None = None,
     save_to: str | Path | None = None,
     on_progress: "Callable[[Progress], None] | None" = None,
     **changes: Any,
@@ -179,12 +202,13 @@ def train(
     """Return a tagger trained on the text and the dictionaries alone.
 
     `changes` are settings that differ from the preset's, such as `epochs=5`. With `save_to` the
-    tagger is also written to a folder, from which `load_run` reads it.
+    tagger is also written to a folder, from which `load_run` reads it. Everyday words are those of
+    the language ("de"), which is detected unless it is given.
     """
     from engine import experiment, runs  # torch takes seconds to import
 
     settings = _settings(preset, encoder, {"method": method, "seed": seed, **changes})
-    use_language(_language_of(corpus))
+    use_language(_language_of(corpus, language))
     with tempfile.TemporaryDirectory() as cache:  # the text is encoded once
         prepared = experiment.prepare(
             corpus.documents, dictionaries, match=match, settings=settings, cache=Path(cache)
@@ -286,6 +310,64 @@ def load_onnx(folder: str | Path) -> "OnnxTagger":
     return portable.OnnxTagger(Path(folder))
 
 
+def serve(
+    run: str | Path,
+    *,
+    address: str = "localhost",
+    port: int = 8600,
+    host_names: Sequence[str] = (),
+    open: bool = False,
+    trust: bool = False,
+    most_mb: int | None = None,
+) -> None:
+    """Answer HTTP requests with the entities that the run in this folder finds, until stopped.
+
+    POST /entities, GET /health and GET /openapi.json, as `glossa serve`. Beyond this machine it
+    needs a token in GLOSSA_TOKEN, or `open`. A request may hold `most_mb` megabytes.
+    """
+    from engine import service
+
+    service.serve(
+        Path(run),
+        address=address,
+        port=port,
+        host_names=host_names,
+        is_open=open,
+        is_trusted=trust,
+        most_mb=service.MOST_MB if most_mb is None else most_mb,
+    )
+
+
+def encoders(language: str | None = None) -> pd.DataFrame:
+    """Return the transformers that can be chosen by name: `train(…, encoder_name=name)`.
+
+    One row per encoder: name, trained_on, languages, megabytes (0: it comes with Glossa), license,
+    is_here; with a language ("de"), also whether the encoder knows it.
+    """
+    code = _known_language(language)
+    rows = [
+        {
+            "name": encoder.name,
+            "trained_on": encoder.field,
+            "languages": encoder.languages,
+            "megabytes": encoder.megabytes,
+            "license": encoder.license,
+            "is_here": not encoder.megabytes or encoder_folder(encoder.name) is not None,
+        }
+        | ({"knows_language": knows_language(encoder, code)} if code else {})
+        for encoder in ENCODER_MENU
+    ]
+    return pd.DataFrame(rows)
+
+
+def download_encoder(name: str, on_bytes: Callable[[int, int], None] | None = None) -> Path:
+    """Download a transformer of the menu into the data folder, once; return its folder.
+
+    `on_bytes` hears how many bytes are here, and of how many. InputError if there is no network.
+    """
+    return _download_encoder(name, on_bytes)
+
+
 def twin(
     tagger: "Run",
     corpus: Corpus,
@@ -384,13 +466,21 @@ def _opened(project: Project | str) -> Project:
     return open_project(project) if isinstance(project, str) else project
 
 
-def _language_of(corpus: Corpus) -> str:
-    return detect_language(document.text for document in corpus.documents)
+def _language_of(corpus: Corpus, given: str | None = None) -> str:
+    return _known_language(given) or detect_language(d.text for d in corpus.documents)
+
+
+def _known_language(code: str | None) -> str | None:
+    if code is not None and code not in LANGUAGES:
+        raise InputError(f'"{code}" is not a language; choose one of {", ".join(LANGUAGES)}')
+    return code
 
 
 def _settings(preset: str, encoder: str, changes: Mapping[str, Any]) -> Settings:
     if preset not in TRAINING_PRESETS:
         raise InputError(f'"{preset}" is not a preset; choose one of {", ".join(TRAINING_PRESETS)}')
+    if folder := encoder_folder(str(changes.get("encoder_name", ""))):  # downloaded before
+        changes = {**changes, "encoder_name": str(folder)}
     try:
         return replace(training_settings(preset, encoder), **changes)
     except (TypeError, ValueError) as error:

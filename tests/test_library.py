@@ -107,3 +107,35 @@ def test_opinions_of_others_are_kept_listed_and_removed():
     assert [(o.name, o.entities) for o in glossa.opinions(project)] == [("Anna", 1)]
     glossa.remove_opinion(project, "Anna")
     assert glossa.opinions(project.id) == []
+
+
+GERMAN = "Er nahm z.B. Aspirin bzw. ca. 5 mg davon und das Haus war weit weg. " * 8
+
+
+def test_the_language_is_detected_or_given():
+    source = SourceFile("text.txt", GERMAN.encode())
+
+    def count(*arguments, **options):
+        return len(list(glossa.read_corpus(source, *arguments, **options).sentences))
+
+    assert count() == count(language="de") == 8
+    assert count(language="en") == count(ReadOptions(language="en")) > 8
+    with pytest.raises(glossa.InputError, match=r'^"xx" is not a language; choose one of en, de'):
+        count(language="xx")
+
+
+def test_everyday_words_are_those_of_the_language():
+    corpus = glossa.read_corpus(SourceFile("text.txt", GERMAN.encode()))
+    listed = [Dictionary("D", (Phrase("aspirin", "D"), Phrase("haus", "D"), Phrase("weit", "D")))]
+
+    def everyday(**options):
+        found = glossa.health(corpus, listed, "balanced", **options)
+        kinds = ("everyday word", "stop word")
+        return {entry.name for entry in found.entries if entry.kind in kinds}
+
+    assert "“aspirin”" not in everyday() and "“weit”" in everyday()
+    assert everyday(language="de") == everyday()
+    assert everyday(language="en") == set()
+    for act in (glossa.health, glossa.train, glossa.suggest):
+        with pytest.raises(glossa.InputError, match=r'^"xx" is not a language'):
+            act(corpus, listed, language="xx")

@@ -49,7 +49,7 @@ from engine.cli.shards import label_sharded, names_shards, predict_sharded
 from engine.export import MODEL_FORMS
 from engine.formats import FORMATS
 from engine.projects import keep_private
-from engine.settings import DEFAULT_TRAINING_PRESET, TRAINING_PRESETS
+from engine.settings import DEFAULT_TRAINING_PRESET, LANGUAGES, TRAINING_PRESETS
 from engine.text import InputError, in_language, one_line
 
 if TYPE_CHECKING:
@@ -415,6 +415,16 @@ def _add_encoders(parsers: "Subparsers") -> None:
         "encoders",
         "list the transformers that can be chosen by name, or download one",
         "glossa encoders --download google-bert/bert-base-cased",
+    )
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--language",
+        choices=list(LANGUAGES),
+        metavar="CODE",
+        help=f"say which encoders know a language: {', '.join(LANGUAGES)}",
+    )
+    group.add_argument(
+        "--project", metavar="ID", help="say which encoders know a project's language"
     )
     parser.add_argument(
         "--download", metavar="NAME", help="from Hugging Face into the data folder (GLOSSA_DATA)"

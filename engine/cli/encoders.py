@@ -3,9 +3,11 @@
 import argparse
 
 from engine.cli import console
+from engine.cli.inputs import named_project
 from engine.cli.terminal import say
 from engine.planning import ENCODER_MENU, known_encoder
-from engine.projects import download_encoder, encoder_folder, note_progress
+from engine.projects import download_encoder, encoder_folder, knows_language, note_progress
+from engine.settings import LANGUAGES
 from engine.text import InputError
 
 
@@ -14,11 +16,13 @@ def encoders_command(options: argparse.Namespace) -> None:
     if options.download:
         _download(options.download, is_noted=options.note)
         return
+    code = named_project(options.project).language() if options.project else options.language
     rows = [
         {
             "name": encoder.name,
             "trained on": encoder.field,
             "languages": encoder.languages,
+            **({LANGUAGES[code]: "yes" if knows_language(encoder, code) else "no"} if code else {}),
             "MB": encoder.megabytes or "built in",
             "license": encoder.license,
             "here": "yes" if not encoder.megabytes or encoder_folder(encoder.name) else "no",

@@ -2,22 +2,15 @@
 
 import argparse
 import os
-from importlib.util import find_spec
 from pathlib import Path
 
 from engine.cli.terminal import say
-from engine.service import check_address, serve, service_token
-from engine.text import InputError
+from engine.service import check_address, check_packages, serve, service_token
 
 
 def serve_command(options: argparse.Namespace) -> None:
     """Serve a run until it is stopped."""
-    missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"the service needs {' and '.join(missing)}, which is not installed. "
-            'Run: pip install "glossa[serve]"'
-        )
+    check_packages()
     names = [*options.host_name, *filter(None, os.environ.get("GLOSSA_HOSTS", "").split(","))]
     check_address(options.address, names, service_token(), is_open=options.open)
     address = f"[{options.address}]" if ":" in options.address else options.address

@@ -19,8 +19,9 @@ from engine.text import current_language, stop_words, tokenize
 _VERY_SHORT_CHARACTERS = 2
 _SHORT_CHARACTERS = 3
 _LONG_TOKENS = 12
-_FIRST_SHARE = 0.1  # of general English: how much its most frequent word makes up
+_FIRST_SHARE = 0.1  # of general text: how much its most frequent word makes up
 _RANKED_WORDS = 20_000  # an everyday word without a rank is rarer than these
+_GERMAN = "de"
 _IN_TWO_TYPES = "in two types"
 
 
@@ -48,12 +49,14 @@ def phrase_flags(text: str) -> tuple[str, ...]:
     """
     if is_pattern(text):
         return ()
+    # German nouns have a capital. Elsewhere a capital tells the name "Lead" from the word "lead".
+    word = text.lower() if current_language() == _GERMAN and not text.isupper() else text
     checks = (
         ("stop word", is_stop_phrase(text)),
         ("very short", len(text) <= _VERY_SHORT_CHARACTERS),
         ("short", len(text) == _SHORT_CHARACTERS),
         # The list has single words only, so most phrases need no lookup.
-        ("common word", " " not in text and is_common_word(text) and not is_stop_word(text)),
+        ("common word", " " not in word and is_common_word(word) and not is_stop_word(word)),
         ("number", not any(map(str.isalpha, text))),
         ("long", _is_long(text)),
     )
@@ -70,14 +73,16 @@ def is_stop_word(word: str) -> bool:
 
 
 def is_common_word(word: str) -> bool:
-    """Return whether a lower-case word is everyday English, inflected forms included.
+    """Return whether a lower-case word is an everyday word of the language in use.
 
-    In other languages only stop words count; their lists hold several hundred everyday words.
+    Inflected forms count: in English by their endings, elsewhere because the lists hold the
+    frequent ones.
 
     >>> [is_common_word(word) for word in ("patients", "received", "dosing", "warfarin")]
     [True, True, True, False]
     """
-    return _is_common_in_english(word) if current_language() == ENGLISH else is_stop_word(word)
+    code = current_language()
+    return _is_common_in_english(word) if code == ENGLISH else _is_common_in(code, word)
 
 
 @lru_cache(maxsize=100_000)
@@ -85,6 +90,11 @@ def _is_common_in_english(word: str) -> bool:
     forms = (word, singular(word), *_without_ending(word))
     known = _words("common_words"), _words("stop_words")
     return any(form in words for form in forms for words in known)
+
+
+@lru_cache(maxsize=100_000)
+def _is_common_in(code: str, word: str) -> bool:
+    return word in stop_words(code) or any(form in _ranks(code) for form in _listed_forms(word))
 
 
 def is_unit(text: str) -> bool:
@@ -97,22 +107,32 @@ def is_unit(text: str) -> bool:
 
 
 def general_share(word: str) -> float:
-    """Return how much of general English a lower-case everyday word makes up; 0 if it is none.
+    """Return how much of general text a lower-case everyday word makes up; 0 if it is none.
 
-    Frequencies are known of English only. They fall with the rank (Zipf's law), and the first word
-    has about a tenth of all. The ranks are those of the word vectors GloVe.
+    The language in use counts. Frequencies fall with the rank (Zipf's law), and the first word has
+    about a tenth of all. wordlists/README.md says where the ranks are from.
 
     >>> general_share("lead") > general_share("stroke") > general_share("warfarin")
     True
     """
-    if current_language() != ENGLISH:
-        return 0.0
-    forms = (word, singular(word), *_without_ending(word))
-    ranks = _ranks()
+    code = current_language()
+    is_english = code == ENGLISH
+    forms = (word, singular(word), *_without_ending(word)) if is_english else _listed_forms(word)
+    ranks = _ranks(code)
     known = [ranks[form] for form in forms if form in ranks]
     if known:
         return _FIRST_SHARE / min(known)
     return _FIRST_SHARE / _RANKED_WORDS if is_common_word(word) else 0.0
+
+
+def _listed_forms(word: str) -> tuple[str, str]:
+    """Return the forms of a word to look for in the list of a language that is not English.
+
+    The lists have "strasse" for "straße". Phrases come without an English plural's ending, which
+    leaves "temp" of the French "temps".
+    """
+    folded = word.replace("ß", "ss")
+    return folded, f"{folded}s"
 
 
 def _without_ending(word: str) -> list[str]:
@@ -123,8 +143,9 @@ def _without_ending(word: str) -> list[str]:
 
 
 @cache
-def _ranks() -> dict[str, int]:
-    path = Path(__file__).parent / "wordlists" / "word_ranks.txt"
+def _ranks(code: str) -> dict[str, int]:
+    name = "word_ranks" if code == ENGLISH else f"everyday_{code}"
+    path = Path(__file__).parent / "wordlists" / f"{name}.txt"
     pairs = map(str.split, path.read_text(encoding="utf-8").splitlines())
     return {word: int(rank) for word, rank in pairs}
 

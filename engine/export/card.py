@@ -124,6 +124,33 @@ def project_card(
     )
 
 
+def summary_card(
+    project: Project, what: str, *, run: Job | None = None, methods: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the card of a file about a project: its text, its dictionaries, and methods of a run.
+
+    They are those of today, as a summary or the project's zip has them.
+    """
+    number = project.dictionary_version()
+    dictionaries = project.dictionaries() if number else []
+    return new_card(
+        what,
+        project={"id": project.id, "name": project.name},
+        text={
+            "files": [file.name for file in project.text_files()],
+            "fingerprint": project.text_key(),
+        },
+        dictionaries=dictionary_facts(dictionaries, number) if number else None,
+        matching=project.match_preset(),
+        runs=[_job_facts(run, method) for method in methods] if run else None,
+    )
+
+
+def model_card(run: Job, method: str, what: str) -> dict[str, Any]:
+    """Return the card of a trained method that leaves Glossa."""
+    return new_card(what, run=_job_facts(run, method))
+
+
 def prediction_card(project: Project, run: Job, method: str, corpus: Corpus) -> dict[str, Any]:
     """Return the card of what a run of a project found in new texts."""
     return new_card(
@@ -160,9 +187,11 @@ def card_path(path: str | Path) -> Path:
     return Path(f"{path}{CARD_ENDING}")
 
 
-def card_bytes(card: Mapping[str, Any], name: str, format: str, data: bytes) -> bytes:
-    """Return the card of a file whose bytes are at hand."""
-    return _encoded(card, name, format, len(data), hashlib.sha256(data).hexdigest())
+def card_bytes(card: Mapping[str, Any], name: str, format: str, data: bytes | None) -> bytes:
+    """Return the card of a file; without its bytes, if they are others at each download."""
+    if data is None:
+        return _encoded(card, {"name": name, "format": format})
+    return _encoded(card, _file_facts(name, format, len(data), hashlib.sha256(data).hexdigest()))
 
 
 def write_export_card(path: str | Path, card: Mapping[str, Any], format: str) -> None:
@@ -173,10 +202,13 @@ def write_export_card(path: str | Path, card: Mapping[str, Any], format: str) ->
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     with written_whole(card_path(path)) as out:
-        out.write(_encoded(card, path.name, format, os.path.getsize(path), digest))
+        out.write(_encoded(card, _file_facts(path.name, format, os.path.getsize(path), digest)))
 
 
-def _encoded(card: Mapping[str, Any], name: str, format: str, size: int, digest: str) -> bytes:
-    file = {"name": name, "format": format, "bytes": size, "sha256": digest}
+def _file_facts(name: str, format: str, size: int, digest: str) -> dict[str, Any]:
+    return {"name": name, "format": format, "bytes": size, "sha256": digest}
+
+
+def _encoded(card: Mapping[str, Any], file: Mapping[str, Any]) -> bytes:
     # ASCII, because a file name may hold half a surrogate pair, which UTF-8 cannot.
     return (json.dumps({**card, "file": file}, indent=2) + "\n").encode()

@@ -17,6 +17,7 @@ from typing import Any
 from engine.files import write_error, written_whole
 from engine.planning import ENCODER_MENU, KnownEncoder, known_encoder
 from engine.projects.workspace import data_folder
+from engine.settings import LANGUAGES
 from engine.system import is_left_behind, process_mark
 from engine.text import InputError, one_line
 
@@ -31,6 +32,7 @@ _FILES = (
 _SECONDS_TO_ANSWER = 10.0
 _LOOK_SECONDS = 0.5
 _SILENT_SECONDS = 120  # after which a download that noted nothing is dead
+_MANY = " languages"
 _SPARE = 200_000_000  # bytes that stay free
 
 OnBytes = Callable[[int, int], None]
@@ -41,6 +43,17 @@ def encoder_folder(name: str) -> Path | None:
     encoder = known_encoder(name)
     folder = data_folder() / ENCODERS / encoder.slug if encoder else None
     return folder if folder and (folder / "config.json").is_file() else None
+
+
+def knows_language(encoder: KnownEncoder, code: str) -> bool:
+    """Return whether an encoder of the menu was trained on a language that Glossa knows.
+
+    >>> [knows_language(encoder, "de") for encoder in (ENCODER_MENU[0], ENCODER_MENU[-1])]
+    [False, True]
+    """
+    # The multilingual ones ("104 languages") were trained on the largest Wikipedias or on
+    # CommonCrawl: every language of ours is among them.
+    return encoder.languages == LANGUAGES[code] or encoder.languages.endswith(_MANY)
 
 
 def chosen_encoder(name: str) -> str:

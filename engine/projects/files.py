@@ -254,6 +254,12 @@ def change_options(db: sqlite3.Connection, role: str, **changes: Any) -> None:
     db.executemany("UPDATE files SET options = ? WHERE id = ?", rows)
 
 
+def change_counts(db: sqlite3.Connection, counted: Sequence[StoredFile]) -> None:
+    """Store how many sentences and tokens files have when they are read in another way."""
+    rows = [(file.sentences, file.tokens, file.id) for file in counted]
+    db.executemany("UPDATE files SET sentences = ?, tokens = ? WHERE id = ?", rows)
+
+
 def delete_records(db: sqlite3.Connection, gone: Sequence[StoredFile]) -> None:
     """Delete the rows of these files."""
     db.executemany("DELETE FROM files WHERE id = ?", [(record.id,) for record in gone])

@@ -20,6 +20,7 @@ from engine.projects.files import (
     GOLD,
     TEXT,
     StoredFile,
+    change_counts,
     change_options,
     checked,
     content_key,
@@ -190,6 +191,11 @@ def set_language(folder: Path, code: str) -> None:
         # English is how text was read before there was a choice, so that nothing changes for it.
         change_options(db, TEXT, language=None if code == ENGLISH else code)
         note_change(db, TEXT)
+        files = records(db, TEXT)
+    with suppress(InputError):  # a file that cannot be read any more; whoever needs it is told
+        units = [unit for batch in _batches(files) for unit in read_batch(folder, batch)]
+        with store.writing(folder) as db:
+            change_counts(db, [file for unit in units for file in with_counts(*unit)])
 
 
 def _copy_and_read(

@@ -5,6 +5,13 @@ web      the service itself
 """
 
 from engine.service.access import check_address, service_token
-from engine.service.web import make_service, serve
+from engine.service.web import MOST_MB, check_packages, make_service, serve
 
-__all__ = ["check_address", "make_service", "serve", "service_token"]
+__all__ = [
+    "MOST_MB",
+    "check_address",
+    "check_packages",
+    "make_service",
+    "serve",
+    "service_token",
+]

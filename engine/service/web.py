@@ -5,6 +5,7 @@ FastAPI is imported when a service is made, not before: it is an optional extra.
 
 import threading
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def serve(
     most_mb: int = MOST_MB,
 ) -> None:
     """Serve the run in `folder` until it is stopped."""
+    check_packages()
     token = service_token()
     check_address(address, host_names, token, is_open=is_open)
     app = make_service(
@@ -47,17 +49,22 @@ def serve(
     uvicorn.run(gate, host=address.strip("[]"), port=port, log_level="warning")
 
 
+def check_packages() -> None:
+    """Raise InputError if what the service needs is not installed."""
+    missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"the service needs {' and '.join(missing)}, which is not installed. "
+            'Run: pip install "glossa[serve]"'
+        )
+
+
 def make_service(trained: Run, card: Card, name: str, *, most_mb: int = MOST_MB) -> Any:
     """Return the service as an ASGI application, without the gate before it."""
-    try:
-        from fastapi import FastAPI, Request
-        from fastapi.exceptions import RequestValidationError
-        from fastapi.responses import JSONResponse
-        from pydantic import BaseModel, Field
-    except ImportError:
-        raise InputError(
-            'the service needs FastAPI, which is not installed. Run: pip install "glossa[serve]"'
-        ) from None
+    from fastapi import FastAPI, Request
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import JSONResponse
+    from pydantic import BaseModel, Field
 
     class Question(BaseModel):
         """One text, or several; each may have an id."""

@@ -1,4 +1,5 @@
 import csv
+import hashlib
 import io
 import json
 import re
@@ -18,7 +19,8 @@ from engine.projects.workspace import create_project, import_project_zip
 from engine.text import InputError
 from tests.support.finished_runs import TEXT, end_job, finish_run, make_project, record_f1
 from tests.support.pages import captions, checked, open_page
-from ui.views.export import downloads
+from ui.state import findings
+from ui.views.export import downloads, more
 from ui.views.export import state as export
 
 GOLD_CSV = b"doc_id,start,end,text,label\nnotes,7,11,gout,Disease\n"
@@ -238,9 +240,12 @@ def test_a_trained_method_can_be_downloaded(project, run):
     archive = zipfile.ZipFile(io.BytesIO(downloads.model_bundle(job, "mpu")))
     assert sorted(archive.namelist()) == [
         "README.txt",
+        "glossa.card.json",
         "mpu-seed0/predictions.parquet",
         "mpu-seed0/run.json",
     ]
+    card = json.loads(archive.read("glossa.card.json"))
+    assert card["run"]["id"] == run and card["run"]["method"] == "mpu"
 
 
 def test_report_has_scores_coverage_and_sentences(project, run):
@@ -295,6 +300,29 @@ def test_the_card_belongs_to_the_file_and_is_in_the_archive(project, run):
 def test_the_page_offers_the_card(project):
     labels = [button.label for button in show(project).get("download_button")]
     assert labels[:3] == ["Download", "All formats (zip)", "Card (JSON)"]
+
+
+def test_every_further_download_has_its_card(project, run):
+    choice, job = ExportChoice(RUN, run, "conf_mpu"), jobs.get_job(project, run)
+    page = show(project)
+    buttons = {button.key: button for button in page.get("download_button")}
+    for extra in more.extras(project, choice, job):
+        is_inside = extra.key.startswith("model")
+        assert (extra.facts is None) == is_inside
+        assert (f"export_{extra.key}_card" in buttons) != is_inside
+        if is_inside:
+            continue
+        card = json.loads(extra.card())
+        assert card["glossa"] and card["made_at"] and card["project"]["id"] == project.id
+        assert card["dictionaries"]["version"] == 1 and card["matching"] == "adaptive"
+        assert card["file"]["name"] == extra.file_name
+        if extra.is_same:
+            digest = hashlib.sha256(extra.make()).hexdigest()
+            assert card["file"]["sha256"] == digest
+    made_by = {e.key: json.loads(e.card()) for e in more.extras(project, choice, job) if e.facts}
+    assert made_by["surfaces"]["run"]["method"] == "conf_mpu"
+    assert {facts["method"] for facts in made_by["report"]["runs"]} == set(findings.methods_of(job))
+    assert "runs" not in made_by["phrases"]
 
 
 # ---- the tagger for other tools -------------------------------------------------------------

@@ -642,6 +642,16 @@ def test_the_menu_of_transformers_begins_with_the_one_that_comes_along(started):
     assert "encoder_name" not in page.code[-1].value
 
 
+def test_the_menu_says_which_transformers_know_the_language(started):
+    project = untrained_sample()
+    project.set_language("de")
+    page = show(project)
+    menu = page.selectbox(key="train_transformer")
+    assert "MiniLM (English, not German)" in menu.options
+    assert "XLM-RoBERTa (100 languages, with German)" in menu.options
+    assert "General text; English, not German; built in" in captions(page)
+
+
 def test_a_transformer_that_is_not_here_is_downloaded_on_request(monkeypatch):
     asked = []
     monkeypatch.setattr(

@@ -25,6 +25,8 @@ ORDER = (
     "test_learn",
     "test_use",
     "test_connect",
+    "test_ways_in",
+    "test_ways_out",
     "test_survival",
     "test_markup",
     "test_sign_in",

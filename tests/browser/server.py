@@ -23,6 +23,7 @@ class Server:
 
     def __init__(self, data: Path, log: Path, *options: str, **environment: str) -> None:
         self.data, self.log = data, log
+        self.corpora = data.parent / "corpora"  # the folder that large corpora may be in
         self.options, self.environment = options, environment
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
@@ -34,6 +35,7 @@ class Server:
         command = [sys.executable, "-m", "engine", "app", "--headless", *self.options]
         command += ["--address", "127.0.0.1", "--port", str(self.port)]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOSSA_DATA": str(self.data)}
+        environment |= {"GLOSSA_SHARDS": str(self.corpora), "HF_HUB_OFFLINE": "1"}
         environment |= self.environment
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(

@@ -55,6 +55,22 @@ def upload(page: Page, label: str, *files: Path) -> None:
         expect(uploader).to_contain_text(file.name[:6])  # a long name is cut short in the middle
 
 
+def switch(page: Page, label: str) -> None:
+    """Turn the switch of this label on or off."""
+    settle(page)
+    main(page).get_by_test_id("stCheckbox").filter(has_text=label).locator("label").click()
+    settle(page)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose an option of the select box of this label."""
+    settle(page)
+    box = main(page).get_by_test_id("stSelectbox").filter(has_text=label)
+    box.get_by_role("combobox").click()
+    page.get_by_role("option", name=option, exact=True).click()
+    settle(page)
+
+
 def write_number(page: Page, label: str, value: float) -> None:
     """Write into the number field of this label."""
     field = main(page).get_by_role("spinbutton", name=label, exact=True)

@@ -12,6 +12,8 @@ from engine.dictionaries.audit import (
 )
 from engine.dictionaries.editing import mute
 from engine.dictionaries.model import Dictionary, Phrase
+from engine.settings import LANGUAGES
+from engine.text.language import in_language
 
 DISEASES = Dictionary("Disease.txt", (Phrase("Cold", "Disease"), Phrase("measles", "Disease")))
 SYMPTOMS = Dictionary("Symptom.txt", (Phrase("cold", "Symptom"), Phrase("ache", "Symptom")))
@@ -140,3 +142,55 @@ def test_ranks_are_of_listed_words():
     assert all(is_common_word(word) for word in words)
     assert general_share("the") > general_share("lead") > general_share("dosage") > 0
     assert general_share("warfarin") == 0
+
+
+# ---- other languages ------------------------------------------------------------------------
+
+EVERYDAY = {
+    "de": ("Haus", "gehen", "Straße", "Jahre"),
+    "fr": ("maison", "aller", "temps", "années"),
+    "es": ("casa", "hablar", "años", "mujer"),
+    "it": ("casa", "andare", "città", "anni"),
+    "pt": ("casa", "falar", "anos", "mulher"),
+    "nl": ("huis", "gaan", "jaren", "vrouw"),
+}
+NAMES = ("Berlin", "Deutschland", "Paris", "Peter", "Maria", "Amsterdam", "Aspirin", "Metformin")
+
+
+@pytest.mark.parametrize("code", [code for code in LANGUAGES if code != "en"])
+def test_each_language_has_everyday_words_and_they_are_no_names(code):
+    with in_language(code):
+        for word in EVERYDAY[code]:
+            assert is_common_word(word.lower()), word
+            assert {"common word", "stop word"} & set(phrase_flags(word)), word
+            assert 0 < general_share(word.lower()) < 0.1
+        assert not any(is_common_word(name.lower()) for name in NAMES)
+        assert general_share("metformin") == 0
+    # "casa" and "Haus" are no everyday words of English.
+    assert not any(is_common_word(word.lower()) for word in ("haus", *EVERYDAY[code][1:2]))
+
+
+def test_a_german_noun_is_everyday_with_its_capital_and_elsewhere_a_capital_is_a_name():
+    with in_language("de"):
+        assert phrase_flags("Haus") == phrase_flags("haus") == ("common word",)
+        assert phrase_flags("HAUS") == ()
+    with in_language("fr"):
+        assert phrase_flags("maison") == ("common word",) and phrase_flags("Maison") == ()
+    assert phrase_flags("Haus") == () and phrase_flags("Lead") == ()
+
+
+def test_frequent_words_are_a_larger_share_of_a_language():
+    with in_language("de"):
+        assert general_share("und") > general_share("haus") > general_share("beeinflussen") > 0
+        # Phrases come without an English ending: "jahr" of "jahrs", "alte" of "altes".
+        assert is_common_word("etwa") and is_common_word("mindesten")
+
+
+@pytest.mark.parametrize("code", [code for code in LANGUAGES if code != "en"])
+def test_lists_of_other_languages_are_folded_sorted_and_ranked(code):
+    folder = Path(engine.dictionaries.audit.__file__).parent / "wordlists"
+    lines = (folder / f"everyday_{code}.txt").read_text(encoding="utf-8").splitlines()
+    words, ranks = zip(*map(str.split, lines), strict=True)
+    assert list(words) == sorted({word.casefold() for word in words})
+    assert len(words) == 4_000 and len(set(ranks)) == 4_000
+    assert "CC BY-SA 4.0" in (folder / "README.md").read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ import huggingface_hub
 import pytest
 from huggingface_hub.errors import HTTPError
 
+import glossa
 from engine.cli.command_line import main
 from engine.network.encoders import load_encoder
 from engine.planning import ENCODER_MENU
@@ -19,11 +20,13 @@ from engine.projects.encoders import (
     chosen_encoder,
     download_encoder,
     encoder_folder,
+    knows_language,
     note_progress,
     own_encoder,
     read_progress,
 )
-from engine.projects.workspace import list_projects
+from engine.projects.workspace import create_project, list_projects
+from engine.settings import LANGUAGES
 from engine.text.model import InputError
 from tests.support.tiny_encoders import save_tiny_bert
 
@@ -175,3 +178,47 @@ def test_a_download_that_says_nothing_more_is_over(data):
     assert read_progress(BERT) == {"error": "the download was interrupted. Start it again"}
     path.write_text("[")
     assert read_progress(BERT) == {}
+
+
+# ---- languages ------------------------------------------------------------------------------
+
+
+def known(code):
+    return {encoder.name for encoder in ENCODER_MENU if knows_language(encoder, code)}
+
+
+def test_every_encoder_says_which_languages_it_knows():
+    everything = {encoder.name for encoder in ENCODER_MENU}
+    assert known("en") == everything
+    multilingual = {"distilbert/distilbert-base-multilingual-cased", "FacebookAI/xlm-roberta-base"}
+    assert all(known(code) == multilingual for code in LANGUAGES if code != "en")
+
+
+def test_the_command_says_which_encoders_know_a_language(data, capsys):
+    project = create_project("Deutsch")
+    project.set_language("de")
+    for choice in (["--language", "de"], ["--project", project.id]):
+        assert main(["encoders", *choice]) == 0
+        head, *lines = capsys.readouterr().out.splitlines()
+        column = head.index("German")
+        rows = [line for line in lines if "/" in line]
+        marks = {row.split()[0]: row[column : column + 3].strip() for row in rows}
+        assert marks[BERT] == "no" and marks["FacebookAI/xlm-roberta-base"] == "yes"
+    assert main(["encoders"]) == 0
+    assert "German" not in capsys.readouterr().out
+    assert main(["encoders", "--project", "nowhere"]) == 2
+
+
+def test_python_has_the_menu_and_the_download(data, hub):
+    table = glossa.encoders(language="de").set_index("name")
+    assert list(table["is_here"]) == [True] + [False] * (len(ENCODER_MENU) - 1)
+    assert set(table.index[table["knows_language"]]) == known("de")
+    assert "knows_language" not in glossa.encoders()
+    folder = glossa.download_encoder(BERT)
+    assert folder == encoder_folder(BERT)
+    assert glossa.encoders().set_index("name")["is_here"][BERT]
+    with pytest.raises(InputError, match=r'^"xx" is not a language; choose one of en, de'):
+        glossa.encoders("xx")
+    from engine.library import _settings
+
+    assert _settings("quick", "bilstm", {"encoder_name": BERT}).encoder_name == str(folder)

@@ -28,6 +28,17 @@ def test_project_takes_the_language_of_its_first_text():
     assert project.text_key() == key and sentences(project) == 7
 
 
+def test_the_counts_of_the_files_follow_the_language():
+    project = create_project("Mine")
+    project.add_text([SourceFile("short.txt", b"Too short to tell.")])
+    project.add_text([NOTES])
+    assert project.language() == "de"
+    for code in ("de", "en", "de"):
+        project.set_language(code)
+        counted = sum(file.sentences for file in project.text_files())
+        assert counted == sentences(project) == {"de": 6, "en": 7}[code]
+
+
 def test_language_that_is_given_is_not_detected():
     project = create_project("Mine")
     assert project.add_text([NOTES], ReadOptions(language="fr")) == []

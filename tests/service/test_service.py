@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import glossa
 from engine.cli import serve as serve_cli
 from engine.cli.command_line import main
 from engine.experiment import predict
 from engine.runs.saved import load_run
+from engine.service import web
 from engine.text.tokenization import make_document
 from tests.support.untrained_runs import DOCUMENTS, PLAIN, TEXTS, save_untrained
 from tests.support.waiting import wait_until
@@ -207,9 +209,29 @@ def test_open_and_a_token_let_others_in(run, monkeypatch, capsys):
 
 @pytest.mark.usefixtures("no_server")
 def test_without_fastapi_one_sentence_says_what_to_install(run, monkeypatch, capsys):
-    monkeypatch.setattr(serve_cli, "find_spec", lambda name: None)
+    monkeypatch.setattr(web, "find_spec", lambda name: None)
     assert main(["serve", str(run)]) == 2
     assert capsys.readouterr().err == (
         "glossa serve: the service needs fastapi and uvicorn, which is not installed. "
         'Run: pip install "glossa[serve]".\n'
     )
+
+
+def test_python_serves_a_run_as_the_command_does(run, monkeypatch):
+    import uvicorn
+
+    started = []
+    monkeypatch.setattr(uvicorn, "run", lambda app, **options: started.append((app, options)))
+    monkeypatch.delenv("GLOSSA_TOKEN", raising=False)
+    glossa.serve(run, port=8700, most_mb=3)
+    [(gate, options)] = started
+    assert isinstance(gate, web.Gate)
+    assert (options["host"], options["port"]) == ("localhost", 8700)
+    with pytest.raises(glossa.InputError, match=r"^at 0\.0\.0\.0 others could use the tagger"):
+        glossa.serve(run, address="0.0.0.0")
+    with pytest.raises(glossa.InputError, match="is not a finished run"):
+        glossa.serve(run.parent)
+    monkeypatch.setattr(web, "find_spec", lambda name: None)
+    with pytest.raises(glossa.InputError, match=r'pip install "glossa\[serve\]"$'):
+        glossa.serve(run)
+    assert len(started) == 1

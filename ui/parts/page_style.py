@@ -5,7 +5,9 @@ PAGE_STYLE = """<style>
 .stMainBlockContainer h1 { font-size: 2.1rem; padding: 0 0 .25rem; }
 .stMainBlockContainer h3 { font-size: 1.15rem; padding: .75rem 0 .5rem; }
 /* Streamlit's white is too faint on the dark theme's lighter primary color. */
-[data-testid^="stBaseButton-primary"] { color: light-dark(#ffffff, #0b1218) !important; }
+[data-testid^="stBaseButton-primary"]:not(:disabled) {
+  color: light-dark(#ffffff, #0b1218) !important;
+}
 [data-testid^="stBaseButton-primary"] kbd { opacity: .85; }
 /* As high as the inputs and buttons beside it, so that they stand on one line. */
 button[data-variant="segmented_control"] { min-height: 2.5rem; }

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import engine
 from engine import jobs
@@ -22,6 +22,10 @@ from engine.export import (
     RUN,
     ChosenEntities,
     ExportChoice,
+    card_bytes,
+    model_card,
+    project_card,
+    summary_card,
     write_comparison,
     write_patterns,
     write_phrases,
@@ -43,6 +47,7 @@ from ui.state import comparison_tables, corpus, findings, labels
 from ui.views.export import state as export
 from ui.views.export.report import Figure, MethodRow, Report, TypeRow, make_report
 
+Facts = dict[str, Any]
 _SENTENCES = 50
 
 
@@ -90,6 +95,8 @@ def model_bundle(job: Job, method: str) -> bytes:
             is_left_out = is_checkpoint(path) or path.name.startswith(".")
             if path.is_file() and not is_left_out:
                 archive.write(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
+        card = model_card(job, method, "a trained method as it is, for glossa predict")
+        archive.writestr("glossa.card.json", card_bytes(card, f"{folder.name}/", "run", None))
         archive.writestr(
             "README.txt",
             f"{method}, trained by Glossa in run {job.id}.\n\nFind entities in new text with:\n"
@@ -125,6 +132,21 @@ def _in_memory(write: Callable[[IO[bytes]], object]) -> bytes:
     out = BytesIO()
     write(out)
     return out.getvalue()
+
+
+# ---- cards ----------------------------------------------------------------------------------
+
+
+def chosen_card(project: Project, choice: ExportChoice, what: str) -> Facts:
+    """Return what made a file about the chosen entities."""
+    job = jobs.get_job(project, choice.run) if choice.run else None
+    return project_card(project, choice, job, export.filtered(project, choice)) | {"what": what}
+
+
+def whole_card(project: Project, what: str, job: Job | None = None) -> Facts:
+    """Return what made a file about the project, and all methods of a run."""
+    methods = findings.methods_of(job) if job else []
+    return summary_card(project, what, run=job, methods=methods)
 
 
 # ---- the report -----------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 """More downloads on the page Export: report, summaries, dictionaries, project, weights."""
 
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import NamedTuple
 
 import streamlit as st
 
-from engine.export import MODEL_FORMS, ExportChoice, default_method
+from engine.export import CARD_ENDING, MODEL_FORMS, ExportChoice, card_bytes, default_method
 from engine.jobs import Job
 from engine.projects import Project
 from ui.parts import wording
@@ -13,7 +14,7 @@ from ui.state import findings
 from ui.views.export import downloads
 from ui.views.export.state import file_name
 
-MODELS = {
+MODELS = {  # each holds its card, glossa.card.json
     "spacy": (
         "Tagger for spaCy (zip)",
         "Unpack it and use spacy.load. It finds the same entities as the page Predict.",
@@ -34,13 +35,26 @@ class Extra(NamedTuple):
     about: str
     file_name: str
     make: Callable[[], bytes]
+    facts: Callable[[], downloads.Facts] | None = None  # what made it; None: its card is inside
+    is_same: bool = True  # whether each download gives the same bytes
     is_missing: bool = False  # a package for it is not installed
+
+    def card(self) -> bytes:
+        """Return the card of the file."""
+        assert self.facts is not None
+        format = PurePath(self.file_name).suffix[1:]
+        data = self.make() if self.is_same else None
+        return card_bytes(self.facts(), self.file_name, format, data)
 
 
 def show(project: Project, choice: ExportChoice, job: Job | None) -> None:
-    """Draw one button and one line of explanation per file."""
+    """Draw a button, the button of its card and one line of explanation per file."""
+    st.caption(
+        "A card says what made a file: text, dictionaries, run, settings, Glossa's version. The "
+        "zips of taggers hold theirs."
+    )
     for extra in extras(project, choice, job):
-        button, about = st.columns([2, 4], vertical_alignment="center")
+        button, card, about = st.columns([7, 3, 8], vertical_alignment="center")
         button.download_button(
             extra.label,
             data=extra.make,
@@ -50,6 +64,17 @@ def show(project: Project, choice: ExportChoice, job: Job | None) -> None:
             width="stretch",
             disabled=extra.is_missing,
         )
+        if extra.facts is not None:
+            card.download_button(
+                "Card",
+                data=extra.card,
+                file_name=extra.file_name + CARD_ENDING,
+                key=f"export_{extra.key}_card",
+                on_click="ignore",
+                type="tertiary",
+                icon=":material/info:",
+                help=f"What made {extra.file_name}, as JSON. Keep it beside the file.",
+            )
         about.caption(extra.about)
 
 
@@ -63,6 +88,7 @@ def extras(project: Project, choice: ExportChoice, job: Job | None) -> list[Extr
             "One page with figures, scores and 50 sentences. Opens in any browser, also offline.",
             f"report-{project.id}.html",
             lambda: downloads.report(project, choice, job),
+            lambda: downloads.whole_card(project, "a report on the project", job),
         ),
         Extra(
             "surfaces",
@@ -70,6 +96,7 @@ def extras(project: Project, choice: ExportChoice, job: Job | None) -> list[Extr
             "One row per phrase of the chosen entities, with how often it was found.",
             file_name(choice, "-phrases.csv"),
             lambda: downloads.surfaces(project, choice),
+            lambda: downloads.chosen_card(project, choice, "the phrases of the chosen entities"),
         ),
     ]
     if job is not None or project.dictionary_version():
@@ -80,6 +107,7 @@ def extras(project: Project, choice: ExportChoice, job: Job | None) -> list[Extr
                 "One row per span of text, with the type that each method gives it.",
                 f"comparison-{job.id if job else project.id}.csv",
                 lambda: downloads.comparison(project, job, options),
+                lambda: downloads.whole_card(project, "what each method found, side by side", job),
             )
         )
     if project.dictionary_version():
@@ -91,6 +119,8 @@ def extras(project: Project, choice: ExportChoice, job: Job | None) -> list[Extr
             "Everything: text, dictionaries, decisions and runs. Import it on the page Home.",
             f"{project.id}.zip",
             lambda: downloads.project_zip(project),
+            lambda: downloads.whole_card(project, "the whole project", job),
+            is_same=False,
         )
     )
     if job is not None:
@@ -110,6 +140,7 @@ def dictionary_files(project: Project, choice: ExportChoice) -> list[Extra]:
             f"The phrases of version {version} with their types, without muted ones.",
             f"dictionaries-v{version}.csv",
             lambda: downloads.phrases(project, choice.options),
+            lambda: downloads.whole_card(project, "the phrases of the dictionaries"),
         ),
         Extra(
             "patterns",
@@ -117,6 +148,7 @@ def dictionary_files(project: Project, choice: ExportChoice) -> list[Extra]:
             "The same phrases for spaCy's EntityRuler and Prodigy.",
             f"patterns-v{version}.jsonl",
             lambda: downloads.patterns(project),
+            lambda: downloads.whole_card(project, "the phrases of the dictionaries, as patterns"),
         ),
     ]
 
@@ -145,7 +177,7 @@ def model_file(job: Job, method: str, form: str) -> Extra:
         about,
         f"{method}-{form}-{job.id}.zip",
         lambda: downloads.model_as(job, method, form),
-        bool(missing),
+        is_missing=bool(missing),
     )
 
 

@@ -11,10 +11,12 @@ from engine.planning import ENCODER_MENU, OWN_FOLDER, KnownEncoder, known_encode
 from engine.projects import (
     chosen_encoder,
     encoder_folder,
+    knows_language,
     note_progress,
     own_encoder,
     read_progress,
 )
+from engine.settings import ENGLISH, LANGUAGES
 from engine.text import InputError
 from ui import access
 from ui.parts import elements
@@ -22,15 +24,18 @@ from ui.parts import elements
 _ROOT = Path(engine.__file__).resolve().parents[1]
 
 
-def show() -> tuple[str, str]:
-    """Draw the choice; return the value of `encoder_name`, and why it cannot be used ("")."""
+def show(language: str) -> tuple[str, str]:
+    """Draw the choice for texts in a language.
+
+    Returns the value of `encoder_name`, and why it cannot be used ("").
+    """
     names = [encoder.name for encoder in ENCODER_MENU]
     if access.sign_in() == access.NOBODY:  # a path of the server is no business of its visitors
         names.append(OWN_FOLDER)
     name = st.selectbox(
         "Transformer",
         names,
-        format_func=_title,
+        format_func=lambda name: title(name, language),
         key="train_transformer",
         help="What the BiLSTM sees beside word vectors, or what is fine-tuned. MiniLM comes with "
         "Glossa; others are downloaded once from Hugging Face into the data folder.",
@@ -50,7 +55,7 @@ def show() -> tuple[str, str]:
             return "minilm", str(error) if path else "name the folder of the model"
     encoder = known_encoder(name)
     assert encoder is not None
-    st.caption(elements.plain(about(encoder)))
+    st.caption(elements.plain(about(encoder, language)))
     if encoder.megabytes and encoder_folder(name) is None:
         show_download(encoder)
     try:
@@ -59,20 +64,31 @@ def show() -> tuple[str, str]:
         return "minilm", f"download {encoder.title} first, or choose MiniLM"
 
 
-def about(encoder: KnownEncoder) -> str:
+def about(encoder: KnownEncoder, language: str) -> str:
     """Return what a person should know before choosing an encoder."""
     size = f"about {encoder.megabytes:,} MB to download" if encoder.megabytes else "built in"
     return (
-        f"{encoder.field[0].upper()}{encoder.field[1:]}; {encoder.languages}; {size}; license "
-        f"{encoder.license}. {encoder.needs}"
+        f"{encoder.field[0].upper()}{encoder.field[1:]}; {languages(encoder, language)}; {size}; "
+        f"license {encoder.license}. {encoder.needs}"
     )
 
 
-def _title(name: str) -> str:
+def title(name: str, language: str) -> str:
+    """Return an encoder's line in the menu: its name and the languages that it knows."""
     encoder = known_encoder(name)
     if encoder is None:
         return "A folder of your own"
-    return f"{encoder.title} ({encoder.languages})"
+    return f"{encoder.title} ({languages(encoder, language)})"
+
+
+def languages(encoder: KnownEncoder, language: str) -> str:
+    """Return which languages an encoder knows, and whether the project's is among them."""
+    if language == ENGLISH:
+        return encoder.languages
+    name = LANGUAGES[language]
+    if not knows_language(encoder, language):
+        return f"{encoder.languages}, not {name}"
+    return f"{encoder.languages}, with {name}"
 
 
 @st.fragment(run_every="1s")

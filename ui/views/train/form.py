@@ -45,7 +45,7 @@ def show(project: Project) -> tuple[TrainRequest, str]:
     base = training_settings(preset, str(encoder))
     transformer, unusable = "minilm", ""
     if base.encoder == "transformer" or base.contextual_layer:
-        transformer, unusable = train_encoder.show()
+        transformer, unusable = train_encoder.show(project.language())
     use_decisions = show_decisions(project)
     hide = show_hidden()
     likely_place = st.container()  # filled below: it depends on the settings
