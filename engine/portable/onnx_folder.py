@@ -34,6 +34,7 @@ from engine.network import (
 from engine.planning import METHODS, title_of
 from engine.portable.onnx_graphs import word_graph, write_layer, write_logits
 from engine.run_folder import LEXICON, Card, damaged, read_card, read_lexicon_record, write_card
+from engine.settings import Settings
 from engine.text import Document, Entity, InputError
 
 Sentences = Sequence[Sequence[str]]
@@ -83,7 +84,7 @@ def write_onnx(run_folder: Path, trained: Run, out: Path) -> list[str]:
     write_card(out, read_card(run_folder))
     shutil.copyfile(run_folder / LEXICON, out / LEXICON)
     (out / _LAYOUT).write_text(json.dumps(layout, indent=2) + "\n", encoding="ascii")
-    (out / "README.md").write_text(_readme(settings.encoder), encoding="utf-8")
+    (out / "README.md").write_text(_readme(settings), encoding="utf-8")
     return []
 
 
@@ -99,8 +100,8 @@ def _sizes(trained: Run) -> dict[str, int]:
     return {"vectors": vectors, "bits": bits, "context": context}
 
 
-def _readme(encoder: str) -> str:
-    if encoder == "transformer":
+def _readme(settings: Settings) -> str:
+    if settings.encoder == "transformer":
         body = (
             "`tagger-*.onnx` reads `input_ids` and `attention_mask` (windows of sub-words) and "
             "gives `logits` per sub-word. The mean over the sub-words of a token are its logits; "
@@ -113,9 +114,13 @@ def _readme(encoder: str) -> str:
             "`context` (`context.onnx`, the mean over a token's sub-words). It gives "
             "`probabilities` per token; class 0 is no entity."
         )
+    joining = settings.joining_probability
     return f"""# A tagger trained by Glossa, as ONNX
 
 {body}
+
+Entities are runs of tokens of one class, the likeliest of each token. A token that would be none
+joins the entity beside it if the probability of that type is above {joining:g}.
 
 `onnx.json` has the classes and sizes. In Python, Glossa makes the inputs and decodes the result:
 

@@ -39,6 +39,12 @@ def write_transformers(trained: Run, out: Path) -> list[str]:
         "probabilities over its own words, so single entities may differ from glossa predict (on "
         "the sample 3 in 100; with another strategy, far more)"
     ]
+    joining = trained.settings.joining_probability
+    if joining < 0.5:
+        notes.append(
+            f"the run lets tokens join an entity above a probability of {joining:g}, and the "
+            "pipeline does not: its names may be shorter"
+        )
     (out / "README.md").write_text(_readme(trained, notes), encoding="utf-8")
     return notes
 
@@ -110,6 +116,7 @@ def _check(trained: Run, tagger: TransformerTagger, model: Any, tokenizer: Any) 
 
 def _readme(trained: Run, notes: list[str]) -> str:
     listed = json.dumps(list(trained.types), ensure_ascii=False)
+    listed_notes = "\n".join(f"Note: {note}." for note in notes)
     return f"""# A tagger trained by Glossa
 
 Types: {listed}. Method: {title_of(trained.settings.method)}. `glossa.card.json` says what made it.
@@ -121,5 +128,5 @@ tagger = pipeline("token-classification", "this folder", aggregation_strategy="a
 tagger("Aspirin induced hypotension.")
 ```
 
-Note: {notes[0]}.
+{listed_notes}
 """
