@@ -33,6 +33,8 @@ The names below are the library that `import glossa` offers.
 from engine.dictionaries import Dictionary
 from engine.library import (
     add_opinion,
+    advice,
+    candidates,
     compare_on_hidden_phrases,
     evaluate,
     export_model,
@@ -42,6 +44,7 @@ from engine.library import (
     labeled,
     load_onnx,
     load_run,
+    measure,
     mend,
     next_steps,
     opinions,
@@ -67,6 +70,8 @@ __all__ = [
     "Project",
     "Settings",
     "add_opinion",
+    "advice",
+    "candidates",
     "compare_on_hidden_phrases",
     "evaluate",
     "export_model",
@@ -76,6 +81,7 @@ __all__ = [
     "labeled",
     "load_onnx",
     "load_run",
+    "measure",
     "mend",
     "next_steps",
     "opinions",

@@ -46,7 +46,17 @@ from engine.export.choice import (
     with_known,
 )
 from engine.export.dictionary_writing import write_patterns, write_phrases
-from engine.export.estimate import MEASURE, estimated_scores, measured_source, measured_units
+from engine.export.estimate import (
+    JUDGING_COLUMNS,
+    MEASURE,
+    Measured,
+    estimated_scores,
+    judging_rows,
+    measure,
+    measured_source,
+    measured_units,
+    store_answers,
+)
 from engine.export.model_forms import MODEL_FORMS, ModelForm
 from engine.export.selection import Selection
 from engine.export.summaries import write_comparison, write_surfaces
@@ -57,6 +67,7 @@ __all__ = [
     "DICTIONARY",
     "EXPORTED",
     "GOLD",
+    "JUDGING_COLUMNS",
     "MEASURE",
     "METHOD_ORDER",
     "MODEL_FORMS",
@@ -65,6 +76,7 @@ __all__ = [
     "ChosenEntities",
     "EntitySets",
     "ExportChoice",
+    "Measured",
     "ModelForm",
     "Selection",
     "Verification",
@@ -79,6 +91,8 @@ __all__ = [
     "file_names",
     "filter_entities",
     "glossa_version",
+    "judging_rows",
+    "measure",
     "measured_source",
     "measured_units",
     "methods_with_entities",
@@ -89,6 +103,7 @@ __all__ = [
     "project_card",
     "run_facts",
     "runs_with_entities",
+    "store_answers",
     "text_facts",
     "verify",
     "with_known",

@@ -5,7 +5,7 @@ The tab is one fragment: an answer redraws only this tab.
 
 import streamlit as st
 
-from engine.export import default_method
+from engine.export import Measured, default_method
 from engine.jobs import Job
 from engine.projects import Project
 from engine.review import NAME_COUNTS
@@ -57,7 +57,7 @@ def show(project: Project, job: Job | None) -> None:
         show_back(project, job, method)
 
 
-def progress_text(measured: state.Measured) -> str:
+def progress_text(measured: Measured) -> str:
     """Return how many items are judged, and when the estimate changes next."""
     text = f"{measured.answered:,} judged"
     if not measured.left:
