@@ -25,6 +25,7 @@ ORDER = (
     "test_learn",
     "test_use",
     "test_connect",
+    "test_guide",
     "test_survival",
     "test_markup",
 )
