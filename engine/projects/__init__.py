@@ -67,6 +67,7 @@ from engine.projects.schema import is_fact, is_point, is_request, known_request
 from engine.projects.store import reading, touch, writing
 from engine.projects.texts import read_once, read_units
 from engine.projects.upload_health import (
+    INVERTED,
     Chosen,
     UploadHealth,
     check_upload,
@@ -103,6 +104,7 @@ __all__ = [
     "AT_ONCE_BYTES",
     "CACHE",
     "IMPORT_LIMITS",
+    "INVERTED",
     "SAMPLE_FOLDER",
     "SAMPLE_ID",
     "SAMPLE_LIKELY",

@@ -26,10 +26,13 @@ from engine.projects.health import keep_entries
 from engine.projects.project import Project
 from engine.text import Document, Layout
 
+INVERTED = "inverted names"  # the kind of an entry; `check_health` calls it the same
 MOST_TOKENS = 200_000  # of the text; a preview must not wait for all of a large one
 _INVERTED = re.compile(r"[^\W\d]+(?:[ '-][^\W\d]+)*, [^\W\d]+(?:[ '-][^\W\d]+)*")
-_GENERAL = "With text, Glossa counts their matches and shows where they stand."
-_ORDER = "With text, Glossa offers to add those that it has in the natural order."
+_STOP = "They have no meaning by themselves, and every text has them."
+_EVERYDAY = "Seldom names. Once there is text, Glossa counts their matches and shows some."
+_TWO_TYPES = "Each is listed under two types or more: only one can be right at a place."
+_INVERSION = "Listed with a comma. Once there is text, Glossa offers to add the order that it has."
 Chosen = tuple[HealthEntry, str]  # an entry, and what a person wants done with it
 
 
@@ -146,11 +149,11 @@ def _without_text(
     audit = audit_dictionaries([*added, *others])
     ambiguous = {text.casefold() for text in audit.two_types["phrase"]}
     checks: tuple[tuple[str, str, str, Callable[[str], bool]], ...] = (
-        ("stop words", MUTE, "They have no meaning by themselves; any text has them.", _is_stop),
+        ("stop words", MUTE, _STOP, _is_stop),
         ("letters, numbers and units", MUTE, "So short that they mean many things.", _is_tiny),
-        ("everyday words", KEEP, _GENERAL, _is_everyday),
-        ("two types", KEEP, _GENERAL, lambda text: text.casefold() in ambiguous),
-        ("inverted names", KEEP, _ORDER, lambda text: bool(_INVERTED.fullmatch(text))),
+        ("everyday words", KEEP, _EVERYDAY, _is_everyday),
+        ("two types", KEEP, _TWO_TYPES, lambda text: text.casefold() in ambiguous),
+        (INVERTED, KEEP, _INVERSION, lambda text: bool(_INVERTED.fullmatch(text))),
     )
     pairs: dict[str, dict[tuple[str, str], None]] = {kind: {} for kind, *_ in checks}
     for phrase in (phrase for dictionary in added for phrase in active_phrases(dictionary)):

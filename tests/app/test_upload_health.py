@@ -51,7 +51,7 @@ def test_the_worst_phrase_is_shown_with_examples_and_nothing_is_done_unasked(pro
 )
 def test_a_phrase_is_mended_before_saving(project, choice, muted, as_written):
     page = choose(upload(show(project), DISEASE), choice)
-    assert any("Saved with 1 phrase" in text for text in captions(page))
+    assert any("Will be saved with 1 phrase" in text for text in captions(page))
     dictionary = saved(project, page)
     assert (dictionary.muted, dictionary.as_written) == (muted, as_written)
 
@@ -83,7 +83,7 @@ def test_phrases_alone_are_judged_without_text():
     project = create_project("Empty")
     page = upload(show(project), ("Disease.txt", b"gout\nin\nThe\nhouse\n", ""))
     assert "2 phrases look wrong" in [plain(e.label) for e in page.expander]
-    assert "Stop words" in html(page) and "The, in" in html(page)
+    assert "Stop words" in html(page) and "“The”, “in”" in html(page)
     assert any("Judged by the phrases alone" in text for text in captions(page))
     page = choose(page, "mute")
     assert saved(project, page).muted == {("in", "Disease"), ("The", "Disease")}

@@ -33,6 +33,14 @@ def fits(page):
     return page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def mute_in(page):
+    """Choose to mute “in” before an upload is saved."""
+    settle(page)
+    choices = main(page).get_by_role("radiogroup", name="What to do with “in”")
+    choices.get_by_text("Mute all").click()
+    expect(main(page)).to_contain_text("Will be saved with 1 phrase muted.")
+
+
 @pytest.fixture(scope="module")
 def noted(server):
     """A project with text alone."""
@@ -79,8 +87,7 @@ def test_an_upload_shows_what_hurts_before_it_is_saved(visitor, noted, wordlist,
     expect(entries).to_have_count(2)
     expect(entries.first).to_contain_text("3 matches, about 3 wrong")
     assert fits(page)
-    main(page).get_by_role("radio", name="Mute all (proposed)").first.click()
-    expect(main(page)).to_contain_text("Saved with 1 phrase muted.")
+    mute_in(page)
     assert noted.dictionary_version() == 0
     press(page, "Discard")
     expect(entries).to_have_count(0)
@@ -91,8 +98,7 @@ def test_phrases_are_mended_and_the_change_is_undone(visitor, noted, wordlist):
     page = visitor(f"dictionaries?project={noted.id}")
     see_page(page, "Dictionaries")
     upload(page, "Add dictionaries", wordlist)
-    main(page).get_by_role("radio", name="Mute all (proposed)").first.click()
-    expect(main(page)).to_contain_text("Saved with 1 phrase muted.")
+    mute_in(page)
     press(page, "Save to the project")
     expect(main(page)).to_contain_text("Saved Disease.txt with 3 phrases, as version 1.")
     assert [d.muted for d in noted.dictionaries()] == [{("in", "Disease")}]
@@ -100,7 +106,7 @@ def test_phrases_are_mended_and_the_change_is_undone(visitor, noted, wordlist):
     entry = main(page).locator(".gl-health")
     expect(entry).to_have_count(1)
     expect(entry).to_contain_text("the")
-    press(page, "Mute all")
+    press(page, "Mute all (proposed)")
     expect(main(page)).to_contain_text("Muted “the”.")
     expect(entry).to_have_count(0)
     assert noted.dictionary_version() == 2

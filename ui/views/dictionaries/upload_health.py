@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.jobs import Reading
 from engine.labels import ADD, AS_WRITTEN, KEEP, MUTE, HealthEntry
-from engine.projects import Chosen, DictionaryPreview, Project, UploadHealth
+from engine.projects import INVERTED, Chosen, DictionaryPreview, Project, UploadHealth
 from engine.settings import ReadOptions
 from engine.text import InputError
 from ui.charts.palette import type_colors
@@ -104,7 +104,8 @@ def show_entries(project: Project, found: UploadHealth, place: str) -> None:
                 st.html(health.entry_html(entry, sentences, colors))
             else:
                 st.html(kind_html(entry))
-            ask(entry, place, number)
+            if entry.match_count or entry.kind != INVERTED:
+                ask(entry, place, number)
     if len(found.entries) > health.MOST:
         st.caption(f"The first {health.MOST} of {len(found.entries):,}.")
 
@@ -117,9 +118,7 @@ def ask(entry: HealthEntry, place: str, number: int) -> None:
     st.segmented_control(
         f"What to do with {entry.name}",
         offered,
-        format_func=lambda choice: (
-            health.LABELS[choice] + (" (proposed)" if choice == entry.proposal != KEEP else "")
-        ),
+        format_func=lambda choice: health.choice_label(choice, entry),
         key=widget,
         label_visibility="collapsed",
         on_change=choose,
@@ -131,7 +130,8 @@ def kind_html(entry: HealthEntry) -> str:
     """Return an entry that holds all phrases of a kind, as escaped HTML."""
     texts = list(dict.fromkeys(text for text, _ in entry.phrases))
     more = len(texts) - _SHOWN_PHRASES
-    listed = ", ".join(texts[:_SHOWN_PHRASES]) + (f" and {more:,} more" if more > 0 else "")
+    listed = ", ".join(f"“{text}”" for text in texts[:_SHOWN_PHRASES])
+    listed += f" and {more:,} more" if more > 0 else ""
     return (
         f'<div class="gl-health"><b>{escape(entry.kind.capitalize())}</b> '
         f'<span class="gl-health-kind">{escape(entry.entity_type)} · '
@@ -151,7 +151,7 @@ def show_chosen(chosen: Sequence[Chosen]) -> None:
         if counts[choice]
     ]
     if parts:
-        st.caption(f"Saved with {', '.join(parts)}. You can change it later.")
+        st.caption(f"Will be saved with {', '.join(parts)}. You can change it later.")
 
 
 def phrase_count(entries: Sequence[HealthEntry]) -> str:
