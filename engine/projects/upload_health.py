@@ -32,7 +32,7 @@ _INVERTED = re.compile(r"[^\W\d]+(?:[ '-][^\W\d]+)*, [^\W\d]+(?:[ '-][^\W\d]+)*"
 _STOP = "They have no meaning by themselves, and every text has them."
 _EVERYDAY = "Seldom names. Once there is text, Glossa counts their matches and shows some."
 _TWO_TYPES = "Each is listed under two types or more: only one can be right at a place."
-_INVERSION = "Listed with a comma. Once there is text, Glossa offers to add the order that it has."
+_INVERSION = "Listed with a comma. Once there is text, Glossa offers to add them as it writes them."
 Chosen = tuple[HealthEntry, str]  # an entry, and what a person wants done with it
 
 

@@ -116,6 +116,9 @@ def show_decisions(project: Project) -> None:
 
 
 def command_line(project: Project, job: Job | None) -> str:
-    """Return the command that writes the reviewed entities."""
+    """Return the commands that write the reviewed entities and measure a method."""
     run = f" --run {job.id} --method {default_method(project, job)}" if job is not None else ""
-    return f"glossa export --project {project.id} --reviewed{run} --out reviewed.csv"
+    export = f"glossa export --project {project.id} --reviewed{run} --out reviewed.csv"
+    if job is None:
+        return export
+    return f"{export}\nglossa measure --project {project.id}{run} --items items.csv"
