@@ -125,9 +125,10 @@ def test_key_presses_measure_a_method(visitor, server):
     page = visitor(f"review?project={project.id}")
     see_page(page, "Review")
     open_tab(page, "Measure")
-    progress = main(page).get_by_test_id("stProgress")
-    unsure = main(page).get_by_role("button", name=re.compile("^Unsure"))
-    right = main(page).get_by_role("button", name=re.compile("^Right"))
+    tab = page.get_by_role("tabpanel", name="Measure")
+    progress = tab.get_by_test_id("stProgress")
+    unsure = tab.get_by_role("button", name=re.compile("^Unsure"))
+    right = tab.get_by_role("button", name=re.compile("^Right"))
     for count in range(1, 20):
         expect(progress).to_contain_text(f"{count - 1} judged")
         settle(page)
@@ -143,6 +144,7 @@ def test_key_presses_measure_a_method(visitor, server):
     page.keyboard.press("b")
     expect(progress).to_contain_text(f"{count - 2} judged")
     assert {d.verdict for d in project.decisions("measure")} <= {"accepted", "0"}
+    assert project.decisions("review") == []  # keys of the tab Decide are off
     page.close()
 
 

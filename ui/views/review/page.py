@@ -38,7 +38,8 @@ def show(project: Project) -> None:
     show_run_choice(project, job)
     decide, candidates, decisions, measure = st.tabs(TABS, key="review_tab", on_change="rerun")
     with decide:
-        review_decide.show(project)
+        if decide.open:  # else its keys would decide while a person judges in Measure
+            review_decide.show(project)
     with candidates:
         if candidates.open:
             review_candidates.show(project, job)
