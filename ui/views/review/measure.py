@@ -11,7 +11,6 @@ from engine.jobs import Job
 from engine.projects import Project
 from engine.review import NAME_COUNTS
 from engine.scoring import PASSAGE, JudgedScores, Place
-from engine.text import InputError
 from ui.charts.palette import type_colors
 from ui.parts import elements, wording
 from ui.parts.highlight import Line, Mark, highlight_lines
@@ -118,11 +117,8 @@ def show_item(project: Project, job: Job, method: str, place: Place) -> None:
 
 def types_asked(job: Job, method: str) -> str:
     """Return the types that the method learned, in brackets; "" if they are many or not known."""
-    try:
-        types = jobs.run_card(jobs.run_folder(job, method)).types
-    except InputError:
-        return ""
-    return f" ({', '.join(types)})" if len(types) <= MOST_TYPES else ""
+    card = jobs.run_card(jobs.run_folder(job, method))
+    return f" ({', '.join(card.types)})" if card and len(card.types) <= MOST_TYPES else ""
 
 
 def show_answers(project: Project, job: Job, method: str, place: Place) -> None:
