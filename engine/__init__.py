@@ -33,6 +33,8 @@ The names below are the library that `import glossa` offers.
 from engine.dictionaries import Dictionary
 from engine.library import (
     add_opinion,
+    advice,
+    candidates,
     compare_on_hidden_phrases,
     download_encoder,
     encoders,
@@ -44,6 +46,7 @@ from engine.library import (
     labeled,
     load_onnx,
     load_run,
+    measure,
     mend,
     next_steps,
     opinions,
@@ -70,6 +73,8 @@ __all__ = [
     "Project",
     "Settings",
     "add_opinion",
+    "advice",
+    "candidates",
     "compare_on_hidden_phrases",
     "download_encoder",
     "encoders",
@@ -81,6 +86,7 @@ __all__ = [
     "labeled",
     "load_onnx",
     "load_run",
+    "measure",
     "mend",
     "next_steps",
     "opinions",

@@ -18,15 +18,20 @@ from engine import labels as _labels
 from engine import scoring as _scoring
 from engine.dictionaries import Dictionary
 from engine.export import (
+    EntitySets,
     by_trust,
+    default_run,
     dictionary_facts,
+    methods_with_entities,
     new_card,
     run_facts,
+    runs_with_entities,
     text_facts,
     write_export_card,
 )
+from engine.export import measure as measure_method
 from engine.files import SourceFile, read_source
-from engine.guide import Step, project_steps
+from engine.guide import Step, project_steps, project_story
 from engine.labels import DistantLabels, Health, HealthEntry
 from engine.planning import ENCODER_MENU
 from engine.projects import (
@@ -159,6 +164,21 @@ def mend(dictionaries: Sequence[Dictionary], entries: Iterable[HealthEntry]) -> 
     return _labels.mend(dictionaries, entries)
 
 
+def candidates(
+    corpus: Corpus,
+    dictionaries: Sequence[Dictionary],
+    match: str | MatchOptions = DEFAULT_MATCH_PRESET,
+) -> pd.DataFrame:
+    """Return frequent words that nothing matches and that look like names, the likeliest first.
+
+    Columns: phrase, entity_type (what it looks like), count, documents, capitalized, example. This
+    takes seconds and no torch; `suggest` finds more.
+    """
+    labels = _labels.label(corpus.documents, dictionaries, match)
+    use_language(_language_of(corpus))
+    return _labels.missing_candidates(labels, list(corpus.sentences))
+
+
 def suggest(
     corpus: Corpus,
     dictionaries: Sequence[Dictionary],
@@ -239,8 +259,9 @@ def compare_on_hidden_phrases(
     """Return which method to take, without gold: one row per method, that one first.
 
     A share of each type's phrases is hidden, each method is trained without them, and the words
-    that it finds again are counted. Columns: method, found, words, phrases, is_recommended. This
-    compares methods and settings; it says more than you will get on names your dictionary lacks.
+    that it finds again are counted. Columns: method, found, words, phrases, is_recommended, and
+    epochs, how many to train for (0 if the method's epochs were not counted). This compares methods
+    and settings; it says more than you will get on names your dictionary lacks.
     """
     from engine import runs  # torch takes seconds to import
 
@@ -266,6 +287,7 @@ def compare_on_hidden_phrases(
             "words": [sum(found[name].words) for name in ranked],
             "phrases": [len(found[name].phrases) for name in ranked],
             "is_recommended": [name == best for name in ranked],
+            "epochs": [found[name].epochs for name in ranked],
         }
     )
 
@@ -432,6 +454,41 @@ def next_steps(project: Project | str) -> tuple[Step, ...]:
     The step whose state is "next" is the one that helps most.
     """
     return project_steps(_opened(project))
+
+
+def advice(project: Project | str) -> str:
+    """Return which method of a project's latest run to take, and why; "" if nothing is trained."""
+    story = project_story(_opened(project))
+    return str(story) if story else ""
+
+
+def measure(project: Project | str, run: str = "") -> pd.DataFrame:
+    """Return precision, recall and F1 of a run's methods, estimated from what a person judged.
+
+    `run` is the id of a training; the latest is the default. One row per method: method, judged,
+    to_judge (items left in this round), and precision, recall and f1, each with its 95 % interval
+    (precision_low, precision_high, …). They are missing before the first round is judged.
+    """
+    opened = _opened(project)
+    runs = runs_with_entities(opened)
+    job = next((job for job in runs if job.id == run), None) if run else default_run(runs)
+    if job is None:
+        told = f'no run "{run}" that has found entities' if run else "no finished run"
+        raise InputError(f"this project has {told}, so there is nothing to judge. Train one")
+    sets = EntitySets(opened, opened.corpus())
+    rows = []
+    for method in methods_with_entities(job):
+        known = measure_method(sets, job, method)
+        row = {"method": method, "judged": known.answered, "to_judge": len(known.left)}
+        for name in ("precision", "recall", "f1"):
+            share = getattr(known.scores, name, None)
+            row |= {
+                name: share.value if share else None,
+                f"{name}_low": share.low if share else None,
+                f"{name}_high": share.high if share else None,
+            }
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def add_opinion(project: Project | str, name: str, files: Files) -> list[str]:

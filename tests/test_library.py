@@ -56,6 +56,7 @@ def test_methods_are_compared_on_hidden_phrases():
     assert sorted(table["method"]) == ["mpn", "mpu"]
     assert table["is_recommended"].tolist() == [True, False]
     assert (table["phrases"] >= 10).all() and table["words"].nunique() == 1
+    assert table["epochs"].between(1, 6).all()
     with pytest.raises(glossa.InputError, match="too few to hide"):
         glossa.compare_on_hidden_phrases(corpus, dictionaries, share=0.1)
 

@@ -5,7 +5,7 @@ label, health, score, convert, predict       commands on files
 shards                                       label and predict on folders and URLs
 learning: train, curve; suggest, twin        the same, with torch
 export_model, serve, encoders                a run for other tools, as a service; transformers
-projects, status, import_, export, opinion, project_training
+projects, status, measure, import_, export, opinion, project_training
                                              commands on projects
 app, doctor                                  start the app; check the installation
 inputs, options, sample                      what a command is given: files, settings, verdicts

@@ -39,6 +39,7 @@ from engine.cli.label import label_command
 from engine.cli.project_arguments import (
     add_export,
     add_import,
+    add_measure,
     add_opinion,
     add_projects,
     add_status,
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from engine.cli.arguments import Subparsers
 
 
-_ON_PROJECTS = ("projects", "status", "import", "export", "work", "encoders")
+_ON_PROJECTS = ("projects", "status", "measure", "import", "export", "work", "encoders")
 _FOR_LEARNING = ("torch", "transformers", "safetensors")  # what labeling alone does without
 
 
@@ -110,6 +111,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_curve(commands_parser)
     add_projects(commands_parser)
     add_status(commands_parser)
+    add_measure(commands_parser)
     add_import(commands_parser)
     add_opinion(commands_parser)
     add_export(commands_parser)

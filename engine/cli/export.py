@@ -104,7 +104,12 @@ def _run(project: Project, options: argparse.Namespace) -> Job | None:
                 "this project has no finished run. Train one, or export --dictionary-labels"
             )
         return job
-    job = jobs.get_job(project, options.job)
+    return named_run(project, options.job)
+
+
+def named_run(project: Project, id: str) -> Job:
+    """Return the run of this id; InputError if it is no training, or has found nothing."""
+    job = jobs.get_job(project, id)
     if job.kind != "train":
         raise InputError(f"job {job.id} is a {job.kind} job; --run takes the id of a training")
     if not methods_with_entities(job):

@@ -1,4 +1,4 @@
-"""Define the commands about projects: projects, status, import, opinion, export and work."""
+"""Define the commands about projects, from `projects` and `status` to `export` and `work`."""
 
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from engine.cli.arguments import (
 )
 from engine.cli.export import export_command
 from engine.cli.import_ import import_command
+from engine.cli.measure import measure_command
 from engine.cli.opinion import (
     add_opinion_command,
     label_with_opinion_command,
@@ -58,6 +59,27 @@ def add_status(parsers: "Subparsers") -> None:
         help="also say which method of the latest run to take, and why",
     )
     parser.set_defaults(run=status_command)
+
+
+def add_measure(parsers: "Subparsers") -> None:
+    """Add `measure`."""
+    parser = add_command(
+        parsers,
+        "measure",
+        "estimate precision, recall and F1 of a run from judged items, without gold",
+        "glossa measure --project sample --items items.csv",
+    )
+    parser.add_argument("--project", required=True, metavar="ID")
+    parser.add_argument("--run", dest="job", default="", metavar="ID", help="(default: the latest)")
+    parser.add_argument("--method", default="", help="(default: all; to judge, the best)")
+    parser.add_argument("--items", metavar="FILE", help="write what to judge next as CSV")
+    parser.add_argument(
+        "--answers",
+        metavar="FILE",
+        help="store the answers in a file that --items wrote: y if an entity is right, else how "
+        "many true names it touches; of a passage, how many names are missing; u for unsure",
+    )
+    parser.set_defaults(run=measure_command)
 
 
 def add_import(parsers: "Subparsers") -> None:

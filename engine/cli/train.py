@@ -33,6 +33,7 @@ from engine.scoring import (
     best_of,
     check_hidden_share,
     compare_entities,
+    epochs_advice,
     overall,
     score_confidence_of_documents,
 )
@@ -221,6 +222,9 @@ def say_hidden(found: Mapping[str, FoundAgain]) -> None:
     say(console.table(console.columns_of(rows)))
     if len(found) > 1:
         say(f"\nTake {title_of(best_of({method: found[method] for method in trusted}))}.")
+    for method in trusted:
+        if advice := epochs_advice(found[method]):
+            say(f"{title_of(method)}: {advice}")
 
 
 def _say_confidence(

@@ -142,7 +142,7 @@ def join(
     """Return both sets as one, each dictionary under a name of its own.
 
     A new dictionary whose name is taken gets another name. If `is_replacing`, it takes the place
-    of the old one instead, and the settings and muted phrases of the old one stay.
+    of the old one instead; the settings of the old one stay, and what is muted in either.
     """
     if not is_replacing:
         return with_own_names((*held, *new))
@@ -241,4 +241,11 @@ def _moved(dictionary: Dictionary, new_type: Callable[[Phrase], str]) -> Diction
 
 
 def _replaced(old: Dictionary, new: Dictionary) -> Dictionary:
-    return replace(old, phrases=new.phrases, notes=new.notes, places=new.places)
+    return replace(
+        old,
+        phrases=new.phrases,
+        notes=new.notes,
+        places=new.places,
+        muted=old.muted | new.muted,
+        as_written=old.as_written | new.as_written,
+    )

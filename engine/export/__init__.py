@@ -48,7 +48,17 @@ from engine.export.choice import (
     with_known,
 )
 from engine.export.dictionary_writing import write_patterns, write_phrases
-from engine.export.estimate import MEASURE, estimated_scores, measured_source, measured_units
+from engine.export.estimate import (
+    JUDGING_COLUMNS,
+    MEASURE,
+    Measured,
+    estimated_scores,
+    judging_rows,
+    measure,
+    measured_source,
+    measured_units,
+    store_answers,
+)
 from engine.export.model_forms import MODEL_FORMS, ModelForm
 from engine.export.selection import Selection
 from engine.export.summaries import write_comparison, write_surfaces
@@ -59,6 +69,7 @@ __all__ = [
     "DICTIONARY",
     "EXPORTED",
     "GOLD",
+    "JUDGING_COLUMNS",
     "MEASURE",
     "METHOD_ORDER",
     "MODEL_FORMS",
@@ -67,6 +78,7 @@ __all__ = [
     "ChosenEntities",
     "EntitySets",
     "ExportChoice",
+    "Measured",
     "ModelForm",
     "Selection",
     "Verification",
@@ -81,6 +93,8 @@ __all__ = [
     "file_names",
     "filter_entities",
     "glossa_version",
+    "judging_rows",
+    "measure",
     "measured_source",
     "measured_units",
     "methods_with_entities",
@@ -92,6 +106,7 @@ __all__ = [
     "project_card",
     "run_facts",
     "runs_with_entities",
+    "store_answers",
     "summary_card",
     "text_facts",
     "verify",

@@ -20,6 +20,7 @@ from engine.scoring import (
     are_comparable,
     best_of,
     difference,
+    epochs_advice,
     is_surely_more,
     score_table,
 )
@@ -158,7 +159,10 @@ def story_without_gold(
         caution += (
             " The methods differ a lot: review their disagreements before you use the result."
         )
-    return Story(chosen, f"{text}.", caution)
+    text += "."
+    if (result := found.get(chosen)) and result.epochs != len(result.after_epochs):
+        text += f" {epochs_advice(result)}"
+    return Story(chosen, text, caution)
 
 
 def _hidden_reason(chosen: str, found: Mapping[str, FoundAgain]) -> str:

@@ -14,20 +14,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from engine.dictionaries import retype
+from engine.dictionaries import Dictionary, retype
 from engine.files import GivenFile, path_source
 from engine.formats import read_corpus
 from engine.jobs.reader import TASK
 from engine.projects import (
     Project,
+    check_upload,
+    chosen_from,
+    kept_entries,
     preview_dictionary_files,
     preview_gold_files,
     preview_record,
     preview_text,
+    save_upload,
+    upload_health_record,
 )
 from engine.settings import ReadOptions
 from engine.system import watched
-from engine.text import InputError
+from engine.text import InputError, in_language
 
 _REPORT_SECONDS = 0.3
 _LAST_SHARE = 0.95  # of the bar, when all text is read: it is still to be stored
@@ -35,6 +40,7 @@ _SPARE_MB = 1_000  # of address space, which libraries reserve and do not use
 _SAVES = frozenset(("save_text", "save_gold", "save_dictionaries", "save_opinion"))
 
 Files = Sequence[GivenFile]
+Types = Sequence[tuple[str, str, str]]  # a dictionary's name, a type in it, the type to save it as
 
 
 # ---- what it can do ---------------------------------------------------------------------------
@@ -53,6 +59,28 @@ def _preview_dictionaries(
 ) -> Any:
     preview = preview_dictionary_files(project.folder, files, options, entity_type)
     return preview_record(preview)
+
+
+def _check_dictionaries(
+    project: Project,
+    files: Files,
+    options: ReadOptions,
+    entity_type: str,
+    types: Types,
+    is_replacing: bool,
+) -> Any:
+    new = _read_as(project, files, options, entity_type, types)
+    documents = project.corpus().documents if project.text_key() else ()
+    with in_language(project.language()):
+        health = check_upload(
+            new,
+            project.dictionaries(),
+            documents,
+            project.match_preset(),
+            is_replacing=is_replacing,
+            kept=kept_entries(project),
+        )
+    return upload_health_record(health)
 
 
 def _save_text(project: Project, files: Files, options: ReadOptions) -> Any:
@@ -77,16 +105,33 @@ def _save_dictionaries(
     files: Files,
     options: ReadOptions,
     entity_type: str,
-    types: Sequence[tuple[str, str, str]],
+    types: Types,
     is_replacing: bool,
+    chosen: Sequence[Sequence[Any]] = (),
 ) -> Any:
-    preview = preview_dictionary_files(project.folder, files, options, entity_type, is_last=True)
-    renamed = retype(preview.read or (), {(name, old): wanted for name, old, wanted in types})
-    added = project.join_dictionaries(renamed, is_replacing=is_replacing)
+    new = _read_as(project, files, options, entity_type, types, is_last=True)
+    added = save_upload(project, new, chosen_from(chosen), is_replacing=is_replacing)
     return {
         "names": [dictionary.name for dictionary in added],
         "phrases": sum(len(dictionary.phrases) for dictionary in added),
     }
+
+
+def _read_as(
+    project: Project,
+    files: Files,
+    options: ReadOptions,
+    entity_type: str,
+    types: Types,
+    *,
+    is_last: bool = False,
+) -> list[Dictionary]:
+    """Return the dictionaries in the files under the types that a person gave them.
+
+    They are not read again if the preview read them; `is_last` says that they are saved now.
+    """
+    preview = preview_dictionary_files(project.folder, files, options, entity_type, is_last=is_last)
+    return retype(preview.read or (), {(name, old): wanted for name, old, wanted in types})
 
 
 def _save_opinion(project: Project, files: Files, options: ReadOptions, name: str) -> Any:
@@ -105,6 +150,7 @@ TASKS: Mapping[str, Callable[..., Any]] = {
     "preview_text": _preview_text,
     "preview_gold": _preview_gold,
     "preview_dictionaries": _preview_dictionaries,
+    "check_dictionaries": _check_dictionaries,
     "save_text": _save_text,
     "save_gold": _save_gold,
     "save_dictionaries": _save_dictionaries,

@@ -12,6 +12,7 @@ labels, caches                 distant labels and read text, kept beside the pro
 opinions                       what other systems and people found
 likely                         likely entities, found before any training
 health                         what hurts in the dictionaries, and what a person kept
+upload_health                  the same before dictionaries are saved
 job_states                     the states of jobs
 encoders                       downloaded transformers, one copy per data folder
 archive, schema                a project as a zip, and what its rows may hold
@@ -67,6 +68,17 @@ from engine.projects.sample import SAMPLE_FOLDER, SAMPLE_LIKELY, SAMPLE_ZIP
 from engine.projects.schema import is_fact, is_point, is_request, known_request
 from engine.projects.store import reading, touch, writing
 from engine.projects.texts import read_once, read_units
+from engine.projects.upload_health import (
+    INVERTED,
+    Chosen,
+    UploadHealth,
+    check_upload,
+    chosen_from,
+    chosen_record,
+    save_upload,
+    upload_health_from,
+    upload_health_record,
+)
 from engine.projects.workspace import (
     SAMPLE_ID,
     ProjectSummary,
@@ -94,11 +106,13 @@ __all__ = [
     "AT_ONCE_BYTES",
     "CACHE",
     "IMPORT_LIMITS",
+    "INVERTED",
     "SAMPLE_FOLDER",
     "SAMPLE_ID",
     "SAMPLE_LIKELY",
     "SAMPLE_ZIP",
     "Basis",
+    "Chosen",
     "DictionaryPreview",
     "DictionarySummary",
     "EarlierLabels",
@@ -110,8 +124,12 @@ __all__ = [
     "ProjectSummary",
     "StoredFile",
     "TextPreview",
+    "UploadHealth",
+    "check_upload",
     "checked_row",
     "chosen_encoder",
+    "chosen_from",
+    "chosen_record",
     "claim_project",
     "clean_address",
     "create_project",
@@ -159,6 +177,7 @@ __all__ = [
     "reading",
     "reset_sample",
     "sample_project",
+    "save_upload",
     "share_project",
     "stored_labels",
     "sweep_beside",
@@ -166,6 +185,8 @@ __all__ = [
     "touch",
     "unshare_project",
     "untrained_sample",
+    "upload_health_from",
+    "upload_health_record",
     "write_project_zip",
     "writing",
     "wrong_value",

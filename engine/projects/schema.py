@@ -346,7 +346,8 @@ _FACTS: dict[str, Check] = {  # of a job; others are ignored
                         "phrases": _list_of(_text),
                         "words": _list_of(_COUNT),
                         "found": _list_of(_COUNT),
-                    }
+                    },
+                    {"after_epochs": _list_of(_COUNT), "epochs": _COUNT},
                 )
             ),
         },

@@ -35,6 +35,10 @@ class Task:
     priors: npt.NDArray[np.float64]
     settings: Settings
     dictionaries: tuple[Dictionary, ...]
+    watch: "Watch | None" = None  # hears every epoch in the process that trains
+
+
+Watch = Callable[[Task, Path], OnProgress]  # the task and its checkpoint -> who hears its epochs
 
 
 def features_folder(folder: Path) -> Path:
@@ -51,6 +55,7 @@ def compare(
     *,
     dictionaries: Sequence[Dictionary] = (),
     gold_labels: npt.NDArray[np.int16] | None = None,
+    watch: Watch | None = None,
     workers: int = 1,
     on_progress: OnProgress | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -58,7 +63,9 @@ def compare(
     """Train every method with the same data, priors and seed; return their run folders.
 
     A run that is in `folder` already, from the same data, priors and settings, is kept as it is.
-    `gold_labels` are for the methods that need gold, and no other method sees them.
+    `gold_labels` are for the methods that need gold, and no other method sees them. `watch` must
+    be picklable: it hears the epochs in the process that trains, after each one's checkpoint is
+    written.
     """
     data = replace(data, cache=data.cache or features_folder(folder))
 
@@ -72,6 +79,7 @@ def compare(
             priors,
             replace(settings, method=method),
             tuple(dictionaries),
+            watch,
         )
         # The longest starts first, and the shorter ones fill the other cores.
         for method in sorted(methods, key=epochs, reverse=True)
@@ -198,12 +206,20 @@ def _train(
     task: Task, on_progress: OnProgress | None, should_stop: Callable[[], bool] | None
 ) -> None:
     task.folder.mkdir(parents=True, exist_ok=True)
+    checkpoint = _checkpoint(task)
+    watching = task.watch(task, checkpoint) if task.watch else None
+
+    def hear(progress: Progress) -> None:
+        for listener in (watching, on_progress):
+            if listener:
+                listener(progress)
+
     trained = run(
         task.data,
         task.priors,
         task.settings,
-        checkpoint=_checkpoint(task),
-        on_progress=on_progress,
+        checkpoint=checkpoint,
+        on_progress=hear if watching or on_progress else None,
         should_stop=should_stop,
     )
     if should_stop and should_stop():

@@ -50,10 +50,12 @@ from engine.scoring.hidden_phrases import (
     best_of,
     check_hidden_share,
     common_rate,
+    epochs_advice,
     find_again,
     hidden_words,
     hide_phrases,
     is_surely_more,
+    suggested_epochs,
 )
 from engine.scoring.judged import judged_precision
 from engine.scoring.judged_estimate import JudgedScores, Share, judged_scores, to_judge
@@ -128,6 +130,7 @@ __all__ = [
     "difference",
     "draw_sample",
     "entity_counts",
+    "epochs_advice",
     "evaluate",
     "evaluate_documents",
     "evaluate_spans",
@@ -162,6 +165,7 @@ __all__ = [
     "seen_places",
     "seen_recall",
     "shuffled",
+    "suggested_epochs",
     "to_judge",
     "types_at",
     "within",

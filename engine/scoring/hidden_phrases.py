@@ -43,6 +43,8 @@ class FoundAgain:
     phrases: tuple[str, ...]
     words: tuple[int, ...]  # by phrase: its words in the text
     found: tuple[int, ...]  # by phrase: those that the method marks
+    after_epochs: tuple[int, ...] = ()  # words found after each epoch, in a part of the text
+    epochs: int = 0  # how many the words found after each of them suggest; 0 if not counted
 
     @property
     def share(self) -> float:
@@ -60,12 +62,14 @@ class FoundAgain:
         try:
             rate, phrases = float(record["rate"]), tuple(map(str, record["phrases"]))
             words, found = (tuple(map(int, record[name])) for name in ("words", "found"))
-        except (TypeError, ValueError, KeyError, OverflowError):
+            after = tuple(map(int, record.get("after_epochs", ())))
+            epochs = int(record.get("epochs", 0))
+        except (AttributeError, TypeError, ValueError, KeyError, OverflowError):
             return None
         is_sound = len(phrases) == len(words) == len(found) and all(
             0 <= n <= of for n, of in zip(found, words, strict=True)
         )
-        return cls(rate, phrases, words, found) if is_sound else None
+        return cls(rate, phrases, words, found, after, epochs) if is_sound else None
 
 
 # ---- hide -----------------------------------------------------------------------------------
@@ -214,3 +218,46 @@ def best_of(results: Mapping[str, FoundAgain]) -> str:
     return next(
         name for name in results if name == top or not is_surely_more(results[top], results[name])
     )
+
+
+# ---- epochs ---------------------------------------------------------------------------------
+
+
+def suggested_epochs(results: Sequence[FoundAgain]) -> int:
+    """Return how many epochs to train for, from what was found again after each.
+
+    As many as there were, unless an earlier epoch surely found more than the last, or the last
+    surely found more than the one after three quarters: then half as many again.
+    """
+    last = results[-1]
+    top = max(range(len(results)), key=lambda i: results[i].share)
+    if is_surely_more(results[top], last):
+        return top + 1
+    if is_surely_more(last, results[_late(len(results)) - 1]):
+        return len(results) + (len(results) + 1) // 2
+    return len(results)
+
+
+def epochs_advice(result: FoundAgain) -> str:
+    """Return in a sentence how many epochs are suggested and why; "" if they were not counted."""
+    after, wanted = result.after_epochs, result.epochs
+    if not after or not wanted:
+        return ""
+    count, end = len(after), after[-1]
+    if wanted < count:
+        return (
+            f"Try {wanted} epochs: after {wanted} of {count} it found {after[wanted - 1]:,} of the "
+            f"hidden words again, at the end {end:,}."
+        )
+    late = _late(count)
+    found = f"it found {after[late - 1]:,} of the hidden words again after {late} of {count}"
+    if wanted > count:
+        return f"Try {wanted} epochs: {found}, and {end:,} at the end, so it was still learning."
+    if count == 1:
+        return ""
+    return f"{count} epochs are enough: {found}, and {end:,} at the end."
+
+
+def _late(count: int) -> int:
+    """Return the epoch after three quarters of the training."""
+    return max(1, 3 * count // 4)

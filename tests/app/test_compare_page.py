@@ -413,6 +413,16 @@ def test_hidden_phrases_choose_the_method_and_are_no_recall(project):
     assert "Words found again" in html(page)
 
 
+def test_hidden_phrases_suggest_how_many_epochs_to_train_for(project):
+    [run] = jobs.list_jobs(project, "train")
+    record_hidden(project, run.id, conf_mpu=0, mpu=2, epochs=2, after_epochs=(10, 40, 30))
+    page = show(project)
+    advice = "Try 2 epochs: after 2 of 3 it found 40 of the hidden words again, at the end 30."
+    story, _, panel = html(page).partition('class="gl-story"')[2].partition("</div>")
+    assert advice in story and f"MPU: {advice}" in panel
+    assert "nothing is changed" in captions(page)
+
+
 def test_gold_decides_before_hidden_phrases_do(gold_project):
     [run] = jobs.list_jobs(gold_project, "train")
     record_hidden(gold_project, run.id, conf_mpu=0, mpu=2)

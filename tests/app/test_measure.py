@@ -123,3 +123,7 @@ def test_no_button_shows_its_key_twice(project):
             break
         page = press(page, "measure_unsure")
     assert {"Three", "Wrong, three names"} <= seen
+
+
+def test_the_keys_of_decide_do_nothing_while_a_person_judges(project):
+    assert not [button for button in show(project).button if button.label.startswith("Accept")]

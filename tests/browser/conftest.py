@@ -25,6 +25,7 @@ ORDER = (
     "test_learn",
     "test_use",
     "test_connect",
+    "test_guide",
     "test_ways_in",
     "test_ways_out",
     "test_survival",

@@ -292,11 +292,13 @@ def test_supervised_without_gold_is_refused(capsys, folder, tmp_path):
 def test_train_compares_on_hidden_phrases(capsys, folder):
     command = ["train", folder / "text.jsonl", *dictionaries(), *SMALL, "--methods", "mpn,mpu",
                "--out", folder / "runs"]  # fmt: skip
+    command[command.index("epochs=1")] = "epochs=2"
     code, out, err = run(capsys, *command, "--hide", "0.3")
     assert code == 0, err
     head = "Words of hidden phrases found again. This compares runs; it says more than you will"
     assert head in out
     assert re.search(r"(?m)^Take MP[NU]\.$", out)
+    assert re.search(r"(?m)^MPU: (Try )?[0-9]+ epochs", out)
     assert not list(folder.glob("runs/*hidden*"))
 
 

@@ -59,6 +59,29 @@ def test_other_settings_are_compared_on_the_same_phrases():
     assert (one.phrases, one.words, one.rate) == (other.phrases, other.words, other.rate)
 
 
+@pytest.mark.parametrize("method", ["mpn", "conf_mpu", "autoner"])
+def test_hidden_words_are_counted_after_each_epoch(method):
+    project = make_small_project(sentence_count=200)
+    job = hide(project, methods=(method,), settings={"epochs": 3, "ensemble": 1})
+    result = jobs.hidden_found(project, job.id)[method]
+    assert len(result.after_epochs) == 3 and result.epochs >= 1
+    assert result.after_epochs[-1] == sum(result.found)  # all of the text is in the part
+
+
+def test_epochs_are_counted_in_the_processes_that_train_side_by_side(monkeypatch):
+    monkeypatch.setattr(train, "side_by_side", lambda count, device: 2)
+    project = make_small_project(sentence_count=200)
+    found = jobs.hidden_found(project, hide(project, methods=("mpn", "mpu")).id)
+    assert all(result.after_epochs for result in found.values())
+
+
+def test_methods_with_epochs_or_taggers_of_their_own_get_no_suggestion():
+    project = make_small_project(sentence_count=200)
+    found = jobs.hidden_found(project, hide(project, methods=("bnpu", "early_stopped")).id)
+    assert found.keys() == {"bnpu", "early_stopped"}
+    assert not any(result.epochs or result.after_epochs for result in found.values())
+
+
 def test_too_few_phrases_leave_the_run_and_a_note():
     project = make_small_project(sentence_count=20)
     job = hide(project)

@@ -1,6 +1,7 @@
 """Methods are compared by the words of hidden phrases that they find again."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from engine.scoring.hidden_phrases import (
     are_comparable,
     best_of,
     common_rate,
+    epochs_advice,
     find_again,
     hidden_words,
     hide_phrases,
     is_surely_more,
+    suggested_epochs,
 )
 from engine.text.model import InputError
 from engine.text.tokenization import make_tokenized_document
@@ -154,8 +157,53 @@ def test_results_of_other_phrases_or_another_rate_are_not_compared():
     assert not are_comparable([result(1, 2), result(1, 2, 0)])
 
 
+# ---- epochs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("found", "epochs"),
+    [
+        ([1, 1, 1, 1], 4),  # nothing speaks against the number that was set
+        ([0, 1, 2, 2], 4),
+        ([0, 2, 1, 1], 2),  # an earlier epoch found more
+        ([0, 0, 1, 2], 6),  # it was still learning
+        ([1], 1),
+    ],
+)
+def test_epochs_are_suggested_by_what_was_found_after_each(found, epochs):
+    assert suggested_epochs([result(*[n] * 20) for n in found]) == epochs
+
+
+def test_one_lucky_phrase_changes_no_number_of_epochs():
+    lucky, usual = result(2, *[1] * 19), result(*[1] * 20)
+    assert suggested_epochs([usual, lucky, usual, usual]) == 4
+    assert suggested_epochs([usual, usual, usual, lucky]) == 4
+
+
+def test_the_advice_gives_its_reason():
+    def advice(epochs, *after):
+        return epochs_advice(replace(result(2, 2), after_epochs=after, epochs=epochs))
+
+    assert advice(2, 1, 30, 20, 20) == (
+        "Try 2 epochs: after 2 of 4 it found 30 of the hidden words again, at the end 20."
+    )
+    assert advice(6, 1, 2, 3, 40) == (
+        "Try 6 epochs: it found 3 of the hidden words again after 3 of 4, and 40 at the end, so it "
+        "was still learning."
+    )
+    assert advice(4, 1, 2, 39, 40) == (
+        "4 epochs are enough: it found 39 of the hidden words again after 3 of 4, and 40 at the "
+        "end."
+    )
+    assert advice(0) == advice(1, 5) == ""
+
+
 def test_a_stored_result_is_read_again_and_a_damaged_one_is_none():
     kept = json.loads(json.dumps(result(1, 2).record))
+    assert FoundAgain.of_record(kept) == result(1, 2)
+    counted = replace(result(1, 2), after_epochs=(1, 3), epochs=2)
+    assert FoundAgain.of_record(json.loads(json.dumps(counted.record))) == counted
+    del kept["epochs"], kept["after_epochs"]  # of a run from before epochs were counted
     assert FoundAgain.of_record(kept) == result(1, 2)
     for damage in ({"found": [3, 0]}, {"found": [1]}, {"rate": "x"}, {"words": None}):
         assert FoundAgain.of_record(kept | damage) is None

@@ -71,9 +71,13 @@ def record_f1(project: Project, id: str, f1: Mapping[str, float]) -> None:
         )
 
 
-def record_hidden(project: Project, id: str, **found: int) -> None:
+def record_hidden(
+    project: Project, id: str, epochs: int = 0, after_epochs: Sequence[int] = (), **found: int
+) -> None:
     """Write that methods found so many words of each of twenty hidden phrases with two words."""
     record = {"rate": 0.1, "phrases": [f"p{i}" for i in range(20)], "words": [2] * 20}
+    if epochs:
+        record |= {"epochs": epochs, "after_epochs": list(after_epochs)}
     value = {"found": {method: record | {"found": [n] * 20} for method, n in found.items()}}
     with writing(project.folder) as db:
         db.execute(

@@ -85,10 +85,13 @@ def summary(project: Project) -> str:
     return str(found) if found else ""
 
 
-def show(project: Project, place: str, rights: Rights | None = None) -> None:
+def show(
+    project: Project, place: str, rights: Rights | None = None, *, is_titled: bool = False
+) -> None:
     """Draw the panel: what hurts most, its examples, and what to do; `place` names the page.
 
-    `rights` has, of phrases whose matches gold or a person has checked, how many are right.
+    `rights` has, of phrases whose matches gold or a person has checked, how many are right. If it
+    `is_titled`, the sentence that says how many phrases look wrong stands above it already.
     """
     found = health(project)
     if found is None:
@@ -98,7 +101,7 @@ def show(project: Project, place: str, rights: Rights | None = None) -> None:
         st.info("No phrase of the dictionaries looks wrong.", icon=":material/check:")
         return
     st.html(STYLE)
-    show_head(project, found, place)
+    show_head(project, found, place, is_titled=is_titled)
     entries = found.entries[:MOST]
     if len(found.entries) > FEW and not st.toggle(
         f"Show all {len(entries):,}", key=f"health_all_{place}"
@@ -113,11 +116,13 @@ def show(project: Project, place: str, rights: Rights | None = None) -> None:
         st.caption(f"The first {MOST} of {len(found.entries):,}.")
 
 
-def show_head(project: Project, found: Health, place: str) -> None:
+def show_head(project: Project, found: Health, place: str, *, is_titled: bool = False) -> None:
     """Draw what is proposed in all, and the button that accepts it."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        said = str(found)
-        st.markdown(f"**{elements.plain(said)}**" if said else "No change is proposed.")
+        if said := "" if is_titled else str(found):
+            st.markdown(f"**{elements.plain(said)}**")
+        elif not found.proposed:
+            st.markdown("No change is proposed.")
         if found.proposed:
             count = elements.plural(len(found.proposed), "proposal")
             st.button(
@@ -143,13 +148,17 @@ def show_entry(project: Project, entry: HealthEntry, shown: str, key: str) -> No
         with st.container(horizontal=True):
             for choice in choices:
                 st.button(
-                    LABELS[choice],
+                    choice_label(choice, entry),
                     key=f"health_{choice.replace(' ', '_')}_{key}",
-                    icon=":material/check:" if choice == entry.proposal else None,
                     on_click=act,
                     args=(project, (entry,), choice),
-                    help=HELP[choice] + (" Proposed." if choice == entry.proposal else ""),
+                    help=HELP[choice],
                 )
+
+
+def choice_label(choice: str, entry: HealthEntry) -> str:
+    """Return what a choice is called; the one that the entry proposes says so."""
+    return LABELS[choice] + (" (proposed)" if choice == entry.proposal != KEEP else "")
 
 
 def entry_html(

@@ -4,11 +4,10 @@ Every answer is stored in the project at once. Answers about a run measure that 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.export import MEASURE, measured_source, measured_units
+from engine.export import MEASURE, Measured, measured_source, measured_units
 from engine.jobs import Job
 from engine.projects import Project
 from engine.review import answers
@@ -17,15 +16,6 @@ from engine.text import InputError
 from ui.state import corpus, current, findings
 
 _KEPT = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What is known about one method of a run from judgements."""
-
-    left: tuple[Place, ...]  # to judge in this round
-    answered: int  # judged so far, without "unsure"
-    scores: JudgedScores | None  # None before the first round is complete
 
 
 def measured(project: Project, job: Job, method: str) -> Measured:

@@ -7,12 +7,13 @@ function here returns a `Reading` until its process has ended, and the page show
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from engine.dictionaries import Dictionary, retype
 from engine.files import SourceFile
 from engine.formats import column_names
 from engine.formats import read_corpus as read_files
@@ -22,18 +23,23 @@ from engine.projects import (
     GoldPreview,
     Project,
     TextPreview,
+    UploadHealth,
+    check_upload,
     is_previewed_at_once,
     is_read_at_once,
+    kept_entries,
     preview_dictionaries,
     preview_from,
     preview_gold,
     preview_heads,
     preview_units,
     read_units,
+    upload_health_from,
 )
 from engine.settings import ReadOptions
 from engine.text import InputError
 from ui.state.corpus import read_corpus
+from ui.state.labels import dictionaries as held_dictionaries
 
 _KEPT = 2  # previews of each kind; they are soon saved or thrown away
 _HASHES, _READINGS = "upload_hashes", "upload_readings"
@@ -50,6 +56,24 @@ class Uploads:
     @property
     def is_read_at_once(self) -> bool:
         return is_read_at_once(self.load())
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryRequest:
+    """How uploaded dictionaries are to be saved."""
+
+    entity_type: str  # of the files that name none
+    types: tuple[tuple[str, str, str], ...]  # a dictionary's name, a type in it, its new type
+    is_replacing: bool
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The arguments of a process that reads dictionaries."""
+        return asdict(self)
+
+    def renamed(self, dictionaries: Sequence[Dictionary]) -> list[Dictionary]:
+        """Return the dictionaries with the types that were asked for."""
+        return retype(dictionaries, {(name, old): new for name, old, new in self.types})
 
 
 def uploaded(files: Sequence[UploadedFile]) -> Uploads:
@@ -107,6 +131,34 @@ def dictionary_preview(
     return _preview(
         project, uploads, slot, "preview_dictionaries", options, entity_type=entity_type
     )
+
+
+def dictionary_health(
+    project: Project,
+    uploads: Uploads,
+    options: ReadOptions,
+    asked: DictionaryRequest,
+    read: Sequence[Dictionary] | None,
+    slot: str,
+) -> UploadHealth | Reading:
+    """Return what hurts in the dictionaries of the files, if they were saved as asked.
+
+    `read` are the dictionaries, if this process has them.
+    """
+    kept = tuple(sorted(kept_entries(project)))
+    basis = (project.id, project.labels_key(), kept, asked)
+    if read is not None:
+        return _dictionary_health((uploads.key, options, basis), project, asked, read)
+    reading = read_apart(
+        slot,
+        (uploads.key, options, basis),
+        lambda: start_reading(
+            project.folder, "check_dictionaries", uploads.load(), options, **asked.values
+        ),
+    )
+    if not reading.is_over or reading.is_cancelled:
+        return reading
+    return upload_health_from(reading.outcome())
 
 
 def _preview(
@@ -222,3 +274,20 @@ def _gold_preview(
 @st.cache_resource(max_entries=_KEPT, show_spinner="Reading the dictionaries")
 def _dictionary_preview(key: tuple[str, ReadOptions, str], _uploads: Uploads) -> DictionaryPreview:
     return preview_dictionaries(_uploads.load(), key[1], key[2])
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner="Checking the phrases")
+def _dictionary_health(
+    key: tuple[object, ...],
+    _project: Project,
+    _asked: DictionaryRequest,
+    _read: Sequence[Dictionary],
+) -> UploadHealth:
+    return check_upload(
+        _asked.renamed(_read),
+        held_dictionaries(_project) if _project.dictionary_version() else (),
+        read_corpus(_project).documents if _project.text_key() else (),
+        _project.match_preset(),
+        is_replacing=_asked.is_replacing,
+        kept=kept_entries(_project),
+    )

@@ -1,10 +1,13 @@
 """The part Hidden phrases of the tab Overview: which method finds their words again."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from engine import jobs
 from engine.projects import Project
-from engine.scoring import HIDDEN_CAUTION, FoundAgain
+from engine.scoring import HIDDEN_CAUTION, FoundAgain, epochs_advice
+from ui.parts.highlight import bullets
 from ui.state import comparison as state
 from ui.views.compare import score_table
 from ui.views.compare.score_table import Cell, Group, number
@@ -27,6 +30,18 @@ def show(project: Project, comparison: state.Comparison) -> None:
         f"{HIDDEN_CAUTION} Each method was trained once more without these phrases, and marks the "
         "same share of the text."
     )
+    show_epochs(results)
+
+
+def show_epochs(results: Mapping[str, FoundAgain]) -> None:
+    """Draw how many epochs each method should train for; the setting stays as it is."""
+    lines = [f"{name}: {said}" for name, r in results.items() if (said := epochs_advice(r))]
+    if lines:
+        st.caption(
+            "How many epochs to train for. This is a suggestion for the setting Epochs on Train; "
+            "nothing is changed."
+        )
+        st.html(bullets(lines))
 
 
 def found(project: Project, comparison: state.Comparison) -> dict[str, FoundAgain]:

@@ -77,7 +77,7 @@ def show_health(project: Project) -> None:
         icon=":material/health_and_safety:",
         key="dictionaries_health",
     ):
-        health.show(project, "dictionaries")
+        health.show(project, "dictionaries", is_titled=True)
 
 
 def command_line(project: Project) -> str:

@@ -5,15 +5,23 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from engine.dictionaries import DICTIONARY_ENDINGS, NEVER, Dictionary, is_dictionary_name, retype
+from engine.dictionaries import DICTIONARY_ENDINGS, NEVER, Dictionary, is_dictionary_name
 from engine.jobs import Reading
-from engine.projects import DictionaryPreview, DictionarySummary, Project
+from engine.projects import (
+    Chosen,
+    DictionaryPreview,
+    DictionarySummary,
+    Project,
+    chosen_record,
+    save_upload,
+)
 from engine.settings import LIMITS, ReadOptions
 from engine.text import InputError
 from ui.parts import elements, reading
 from ui.parts.highlight import bullets
 from ui.state import current, uploads
 from ui.views.dictionaries import state as state
+from ui.views.dictionaries import upload_health
 
 UPLOADER = "dictionary_files"
 FOLDER = "dictionary_folder"
@@ -46,7 +54,8 @@ def show(project: Project) -> None:
         with st.container(border=True):
             show_preview(project, uploads.uploaded(files), key)
         return
-    uploads.forget(key)  # the files were taken out while they were read
+    for slot in (key, upload_health.slot(key)):
+        uploads.forget(slot)  # the files were taken out while they were read
     if process := uploads.saving(key):
         with st.container(border=True):
             if saved := reading.show_saving(process, key, UPLOADER):
@@ -91,11 +100,16 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
         types = show_types(new, f"{key}_types_{files.key[:8]}_{entity_type}")
     show_examples(new)
     held = state.read_dictionaries(project)
-    is_replacing = ask_way(held, new, key) == REPLACE
+    asked = uploads.DictionaryRequest(
+        entity_type,
+        tuple((*pair, wanted) for pair, wanted in types.items()),
+        is_replacing=ask_way(held, new, key) == REPLACE,
+    )
     if process := uploads.saving(key, options):
         if saved := reading.show_saving(process, key, UPLOADER):
             finish(project, saved["names"], saved["phrases"])
         return
+    chosen = [] if is_never else upload_health.show(project, files, options, asked, preview, key)
     with st.container(horizontal=True):
         if st.button("Save to the project", key=f"{key}_save", type="primary"):
             with elements.explained():
@@ -106,12 +120,11 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
                         options,
                         key,
                         "save_dictionaries",
-                        entity_type=entity_type,
-                        types=[(*pair, wanted) for pair, wanted in types.items()],
-                        is_replacing=is_replacing,
+                        **asked.values,
+                        chosen=chosen_record(chosen),
                     )
                     st.rerun()
-                save(project, retype(preview.read, types), is_replacing=is_replacing)
+                save(project, asked, preview.read, chosen)
         reading.discard_button(key, UPLOADER)
 
 
@@ -180,9 +193,14 @@ def show_examples(new: Sequence[DictionarySummary]) -> None:
         st.html(bullets(notes))
 
 
-def save(project: Project, new: Sequence[Dictionary], *, is_replacing: bool) -> None:
+def save(
+    project: Project,
+    asked: uploads.DictionaryRequest,
+    read: Sequence[Dictionary],
+    chosen: Sequence[Chosen],
+) -> None:
     """Save the dictionaries as a new version, and say so."""
-    added = project.join_dictionaries(new, is_replacing=is_replacing)
+    added = save_upload(project, asked.renamed(read), chosen, is_replacing=asked.is_replacing)
     finish(project, [d.name for d in added], sum(len(d.phrases) for d in added))
 
 

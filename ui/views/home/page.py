@@ -143,19 +143,25 @@ def show_project(summary: ProjectSummary) -> None:
     """Draw one project: its name, its state, and its actions."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.html(project_html(summary))
-        if not summary.problem and st.button(
-            "Open", key=f"home_open_{summary.id}", help=f"Open {elements.plain(summary.name)}"
-        ):
-            open_at(summary.id, "labels" if summary.sentences and summary.phrases else "text")
-        with st.popover("More", key=f"home_more_{summary.id}"):
-            if not summary.problem:
-                show_rename(summary)
-                show_duplicate(summary)
-                show_download(summary)
-            if visitor() is not None:
-                show_sharing(summary)
-            if is_manager(summary):
-                show_delete(summary)
+        with st.container(horizontal=True, width="content"):  # in a narrow window they wrap as one
+            show_actions(summary)
+
+
+def show_actions(summary: ProjectSummary) -> None:
+    """Draw the buttons of a project: open it, and everything else."""
+    if not summary.problem and st.button(
+        "Open", key=f"home_open_{summary.id}", help=f"Open {elements.plain(summary.name)}"
+    ):
+        open_at(summary.id, "labels" if summary.sentences and summary.phrases else "text")
+    with st.popover("More", key=f"home_more_{summary.id}"):
+        if not summary.problem:
+            show_rename(summary)
+            show_duplicate(summary)
+            show_download(summary)
+        if visitor() is not None:
+            show_sharing(summary)
+        if is_manager(summary):
+            show_delete(summary)
 
 
 def project_html(summary: ProjectSummary) -> str:

@@ -5,7 +5,8 @@ The tab is one fragment: an answer redraws only this tab.
 
 import streamlit as st
 
-from engine.export import default_method
+from engine import jobs
+from engine.export import Measured, default_method
 from engine.jobs import Job
 from engine.projects import Project
 from engine.review import NAME_COUNTS
@@ -16,6 +17,7 @@ from ui.parts.highlight import Line, Mark, highlight_lines
 from ui.state import findings
 from ui.state import measured as state
 
+MOST_TYPES = 8  # that the question names
 GOAL = 100  # answers that are usually enough
 WORDS = ("None", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 TOUCHED = NAME_COUNTS[:4]  # names that a wrong entity can touch
@@ -57,7 +59,7 @@ def show(project: Project, job: Job | None) -> None:
         show_back(project, job, method)
 
 
-def progress_text(measured: state.Measured) -> str:
+def progress_text(measured: Measured) -> str:
     """Return how many items are judged, and when the estimate changes next."""
     text = f"{measured.answered:,} judged"
     if not measured.left:
@@ -102,12 +104,21 @@ def show_item(project: Project, job: Job, method: str, place: Place) -> None:
     line = Line(number + 1, place[0], document.text[start:end], shown)
     with st.container(border=True, key="measure_card"):
         if is_passage:
-            st.markdown("How many names are missing here? **Count those that no mark touches.**")
+            asked = elements.plain(types_asked(job, method))
+            st.markdown(
+                f"How many names{asked} are missing here? **Count those that no mark touches.**"
+            )
         else:
             name = elements.plain(place[3])
             st.markdown(f"Is the marked text of type **{name}**, with exactly these words?")
         st.html(highlight_lines([line], type_colors({mark.entity_type for mark in shown})))
     show_answers(project, job, method, place)
+
+
+def types_asked(job: Job, method: str) -> str:
+    """Return the types that the method learned, in brackets; "" if they are many or not known."""
+    card = jobs.run_card(jobs.run_folder(job, method))
+    return f" ({', '.join(card.types)})" if card and len(card.types) <= MOST_TYPES else ""
 
 
 def show_answers(project: Project, job: Job, method: str, place: Place) -> None:

@@ -38,7 +38,8 @@ def show(project: Project) -> None:
     show_run_choice(project, job)
     decide, candidates, decisions, measure = st.tabs(TABS, key="review_tab", on_change="rerun")
     with decide:
-        review_decide.show(project)
+        if decide.open:  # else its keys would decide while a person judges in Measure
+            review_decide.show(project)
     with candidates:
         if candidates.open:
             review_candidates.show(project, job)
@@ -116,6 +117,9 @@ def show_decisions(project: Project) -> None:
 
 
 def command_line(project: Project, job: Job | None) -> str:
-    """Return the command that writes the reviewed entities."""
+    """Return the commands that write the reviewed entities and measure a method."""
     run = f" --run {job.id} --method {default_method(project, job)}" if job is not None else ""
-    return f"glossa export --project {project.id} --reviewed{run} --out reviewed.csv"
+    export = f"glossa export --project {project.id} --reviewed{run} --out reviewed.csv"
+    if job is None:
+        return export
+    return f"{export}\nglossa measure --project {project.id}{run} --items items.csv"
