@@ -37,7 +37,7 @@ test: $(DEV) ## Run all tests, those in a real browser last (WORKERS=2)
 	@$(PY) tests/browser/get_browser.py
 	@$(PY) -m pytest -q -n "$(WORKERS)" -m "not browser and not cluster"
 	@if ls tests/browser/test_*.py >/dev/null 2>&1; then \
-		$(PY) -m pytest -q -m browser tests/browser; \
+		$(PY) -m pytest -q -n "$(WORKERS)" --dist loadfile -m browser tests/browser; \
 	fi
 
 test-cluster: export OMP_NUM_THREADS = 1

@@ -1,7 +1,7 @@
 """One server, one browser and one project for all browser tests, which follow a new user.
 
 The files run in the order of the user's steps, each on what the one before has made. For a file
-that runs alone, or after one that failed, the engine makes the project instead.
+that runs alone, in another worker, or after one that failed, the engine makes the project instead.
 """
 
 from collections.abc import Iterator
