@@ -94,8 +94,9 @@ def test_page_estimates_the_work_of_a_run_before_it_starts():
     shown = texts(page)
     assert "<b>17,605</b> tokens in <b>793</b> sentences" in shown
     assert "Chemical</mark> 642" in shown and "Disease</mark> 983" in shown
-    # 793 sentences are 25 batches of 32: 36 * 25 steps. Conf-MPU has five rounds before them.
-    assert "Epochs: MPN 12 · MPU 12 · Conf-MPU 17<br>900 steps in total" in shown
+    # 793 sentences are 25 batches of 32. Each method trains a tagger and its student, 12 epochs
+    # each: 3 * 24 * 25 steps. Conf-MPU has five rounds before them.
+    assert "Epochs: MPN 24 · MPU 24 · Conf-MPU 29<br>1,800 steps in total" in shown
     assert "<b>Roughly " in shown and "not measured here yet" in shown
     assert "No runs yet" in captions(page)
     assert page.code[-1].value == "glossa train --project sample --preset balanced"
