@@ -1,6 +1,7 @@
 """Settings of all tests: repeatable property tests, and one thread for those that ask for it."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # this check depends on the speed of the machine
 )
 settings.load_profile("ci")
+
+# A shell that starts the tests in the background has them, and what they start, ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
