@@ -65,6 +65,7 @@ from engine.learning import (
     twin_settings,
     weigh,
     with_copies,
+    with_short_forms,
     word_inputs,
 )
 from engine.network import (
@@ -545,8 +546,11 @@ def decode(
 ) -> dict[str, tuple[Entity, ...]]:
     """Return the entities by document id: maximal runs of tokens of the same class.
 
-    That is the likeliest one, or that of the entity beside it (`joining_probability`).
+    That is the likeliest one, or that of the entity beside it (`joining_probability`), after
+    abbreviations were compared with what they stand for (`is_abbreviation_aware`).
     """
+    if settings.is_abbreviation_aware:
+        probs = with_short_forms(documents, probs)
     bounds = sentence_bounds(tokens_of(documents))
     spans = iter(predictions(probs, bounds, types, joining=settings.joining_probability))
     return {

@@ -192,6 +192,7 @@ SETTING_RULES = {
     "is_suited_to_labels": _YES_OR_NO,
     "is_self_trained": _YES_OR_NO,
     "joining_probability": Rule(float, 0, 0.5),
+    "is_abbreviation_aware": _YES_OR_NO,
     "mention_copies": Rule(int, 0, 100),
     "ensemble": Rule(int, 1, 20),
     "epochs": _COUNT,
@@ -244,6 +245,7 @@ class Settings:
 
     is_self_trained: bool = False  # a second tagger then learns what the first predicts
     joining_probability: float = 0.5  # a token beside an entity joins it above this; 0.5: never
+    is_abbreviation_aware: bool = False  # short forms that the text defines follow their long forms
 
     mention_copies: int = 0  # labeled sentences again with other phrases of the dictionaries
     ensemble: int = 1  # taggers from different seeds, whose probabilities are averaged
@@ -325,6 +327,7 @@ def _is_only_out_of_range(rule: Rule, value: object) -> bool:
 # (h) A person's dictionary may list everyday words or wrong types; the paper's do so rarely.
 # (i) Dictionaries hold the shorter names ("pain", not "postoperative pain"), so that a tagger cuts
 #     names short. A token beside an entity may join it although "no entity" is a little likelier.
+# (j) A text often defines its own abbreviations, and three letters say little by themselves.
 _OWN_TEXT = Settings(
     loss="cross_entropy",
     entity_weight=1.0,
@@ -340,6 +343,7 @@ _OWN_TEXT = Settings(
     is_label_checked=True,
     is_suited_to_labels=True,
     joining_probability=0.2,
+    is_abbreviation_aware=True,
 )
 TRAINING_PRESETS: dict[str, Settings] = {
     # A first look: all three methods on the sample in a minute, on two cores. Differences between
@@ -385,5 +389,7 @@ def training_settings(preset: str, encoder: str = "bilstm") -> Settings:
         confidence_learning_rate=5e-5,
         dropout=0.1,
         is_self_trained=False,  # would fine-tune it twice, for an hour instead of half of one
-        joining_probability=0.5,  # as pipelines of transformers decode, where runs can be taken to
+        # As pipelines of transformers decode, where runs can be taken to:
+        joining_probability=0.5,
+        is_abbreviation_aware=False,
     )

@@ -21,7 +21,7 @@ likely         unlabeled tokens that a linear model finds likely, and their name
 health         phrases that likely match wrongly, and what to do about them
 """
 
-from engine.labels.abbreviations import is_short_form
+from engine.labels.abbreviations import find_definitions, find_short_forms, is_short_form
 from engine.labels.adaptation import Abbreviation, Adaptation, CaseDecision
 from engine.labels.candidates import looks_like_a_name, missing_candidates
 from engine.labels.changes import Changes, change_examples, label_changes
@@ -115,6 +115,8 @@ __all__ = [
     "decide_cases",
     "dictionary_entities",
     "dictionary_table",
+    "find_definitions",
+    "find_short_forms",
     "is_indexed",
     "is_short_form",
     "label",

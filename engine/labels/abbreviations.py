@@ -6,7 +6,7 @@ must begin a word. The shortest such long form counts. Beyond the paper's rule a
 hold a capital, or "(see below)" and "(n = 20)" would be candidates.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -45,6 +45,28 @@ def find_definitions(tokens: Sequence[str], ends: Container[int] | None = None) 
         if definition:
             definitions.append(definition)
     return definitions
+
+
+def find_short_forms(
+    shorts: Collection[tuple[str, ...]], sentences: Iterable[tuple[str, ...]]
+) -> Mapping[tuple[str, ...], list[tuple[int, int, int]]]:
+    """Return sentence, start and end of every place of each short form.
+
+    >>> find_short_forms([("AF",)], [("AF", "with", "AF")])
+    {('AF',): [(0, 0, 1), (0, 2, 3)]}
+    """
+    places: dict[tuple[str, ...], list[tuple[int, int, int]]] = {short: [] for short in shorts}
+    beginning: dict[str, list[tuple[str, ...]]] = {}
+    for short in shorts:
+        beginning.setdefault(short[0], []).append(short)
+    for i, tokens in enumerate(sentences if shorts else ()):
+        if beginning.keys().isdisjoint(tokens):
+            continue
+        for start, token in enumerate(tokens):
+            for short in beginning.get(token, ()):
+                if tokens[start : start + len(short)] == short:
+                    places[short].append((i, start, start + len(short)))
+    return places
 
 
 def _brackets(tokens: Sequence[str]) -> list[tuple[int, int]]:

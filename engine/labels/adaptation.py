@@ -1,6 +1,6 @@
 """Let the text decide how its phrases match: letter case per type, and abbreviations it defines."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from engine.dictionaries import Dictionary, begins_lower
-from engine.labels.abbreviations import Definition, find_definitions
+from engine.labels.abbreviations import Definition, find_definitions, find_short_forms
 from engine.labels.matching import Matcher
 from engine.labels.resolution import KEPT, Choice, Rules
 from engine.text import Document, Sentence
@@ -215,9 +215,9 @@ def find_abbreviations(
                 if ids:
                     key = (sentence.tokens[slice(*short)], matcher.phrases[ids[0]].entity_type)
                     shorts.setdefault(key, (_text(sentence, long), ids))
-        places = _places({tokens for tokens, _ in shorts}, document.sentences, first=first)
+        places = find_short_forms({tokens for tokens, _ in shorts}, document.tokens_by_sentence())
         for (tokens, entity_type), (long_form, ids) in shorts.items():
-            here = places[tokens]
+            here = [(first + i, start, end) for i, start, end in places[tokens]]
             short_form = _text(sentences[here[0][0]], here[0][1:])
             is_muted = (short_form, entity_type) in muted
             name = dictionaries[matcher.dictionary_of[ids[0]]].name
@@ -252,23 +252,6 @@ def _definitions(sentences: Sequence[Sentence], rows: _Numbers) -> dict[int, lis
         ends.setdefault(i, set()).add(end)
     by_sentence = ((i, find_definitions(sentences[i].tokens, here)) for i, here in ends.items())
     return {i: definitions for i, definitions in by_sentence if definitions}
-
-
-def _places(
-    shorts: Collection[tuple[str, ...]], sentences: Sequence[Sentence], *, first: int
-) -> Mapping[tuple[str, ...], list[tuple[int, int, int]]]:
-    """Return sentence, start and end of every short form; sentences are numbered from `first`."""
-    places: dict[tuple[str, ...], list[tuple[int, int, int]]] = {short: [] for short in shorts}
-    beginning = {short[0]: [s for s in shorts if s[0] == short[0]] for short in shorts}
-    for i, sentence in enumerate(sentences if shorts else (), start=first):
-        tokens = sentence.tokens
-        if beginning.keys().isdisjoint(tokens):
-            continue
-        for start, token in enumerate(tokens):
-            for short in beginning.get(token, ()):
-                if tokens[start : start + len(short)] == short:
-                    places[short].append((i, start, start + len(short)))
-    return places
 
 
 def _text(sentence: Sentence, place: tuple[int, int]) -> str:

@@ -14,6 +14,7 @@ Needs torch.
     distillation   a tagger that learns what another one predicts
     twin           a tagger without a transformer that learns from one with it
     assembly       the pieces of a run put together
+    short_forms    abbreviations as likely as what they stand for
     decoding       probabilities into scored spans
 """
 
@@ -39,6 +40,7 @@ from engine.learning.linear import TypeGuess, linear_confidence, linear_types
 from engine.learning.missing_names import find_likely_tokens
 from engine.learning.progress import OnProgress, Progress, RunClock, epoch_line, schedule, schedules
 from engine.learning.risk import Risk, conf_mpu_risk, mpn_risk, mpu_risk, supervised_risk
+from engine.learning.short_forms import with_short_forms
 from engine.learning.training import Epoch, fit, stored_history
 from engine.learning.training_data import (
     TrainingData,
@@ -102,5 +104,6 @@ __all__ = [
     "twin_settings",
     "weigh",
     "with_copies",
+    "with_short_forms",
     "word_inputs",
 ]

@@ -100,6 +100,12 @@ def _sizes(trained: Run) -> dict[str, int]:
     return {"vectors": vectors, "bits": bits, "context": context}
 
 
+_ABBREVIATIONS = """
+Before that, an abbreviation that a document defines, "atrial fibrillation (AF)", and its long form
+get the mean of the probabilities of both.
+"""
+
+
 def _readme(settings: Settings) -> str:
     if settings.encoder == "transformer":
         body = (
@@ -121,7 +127,7 @@ def _readme(settings: Settings) -> str:
 
 Entities are runs of tokens of one class, the likeliest of each token. A token that would be none
 joins the entity beside it if the probability of that type is above {joining:g}.
-
+{_ABBREVIATIONS * settings.is_abbreviation_aware}
 `onnx.json` has the classes and sizes. In Python, Glossa makes the inputs and decodes the result:
 
 ```python

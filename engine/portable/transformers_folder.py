@@ -45,6 +45,11 @@ def write_transformers(trained: Run, out: Path) -> list[str]:
             f"the run lets tokens join an entity above a probability of {joining:g}, and the "
             "pipeline does not: its names may be shorter"
         )
+    if trained.settings.is_abbreviation_aware:
+        notes.append(
+            "the run treats abbreviations like what they stand for, and the pipeline does not: it "
+            "may find one and miss the other"
+        )
     (out / "README.md").write_text(_readme(trained, notes), encoding="utf-8")
     return notes
 

@@ -62,7 +62,11 @@ def fine_tuned(tmp_path_factory, bert):
 def test_onnx_of_a_bilstm_gives_the_same_entities(tmp_path, bert, kind):
     settings, lexicon, odds = {
         "plain": (PLAIN, None, 1.0),
-        "joining": (replace(PLAIN, joining_probability=0.05), None, 1.0),
+        "joining": (
+            replace(PLAIN, joining_probability=0.05, is_abbreviation_aware=True),
+            None,
+            1.0,
+        ),
         "glove and lexicon": (replace(PLAIN, word_vectors="glove"), LEXICON, 0.7),
         "ensemble": (replace(PLAIN, ensemble=2), None, 1.4),
         "per type": (replace(PLAIN, method="bnpu"), None, 1.0),
@@ -224,6 +228,13 @@ def test_the_folder_of_a_run_that_lets_tokens_join_says_that_pipelines_do_not(tm
     settings = replace(PLAIN, encoder="transformer", encoder_name=bert, joining_probability=0.2)
     notes = export_model(save_untrained(tmp_path / "run", settings), "transformers", tmp_path / "a")
     assert "lets tokens join an entity above a probability of 0.2" in notes[-1]
+    assert notes[-1] in (tmp_path / "a" / "README.md").read_text()
+
+
+def test_the_folder_of_a_run_that_compares_abbreviations_says_that_pipelines_do_not(tmp_path, bert):
+    settings = replace(PLAIN, encoder="transformer", encoder_name=bert, is_abbreviation_aware=True)
+    notes = export_model(save_untrained(tmp_path / "run", settings), "transformers", tmp_path / "a")
+    assert "treats abbreviations like what they stand for" in notes[-1]
     assert notes[-1] in (tmp_path / "a" / "README.md").read_text()
 
 
