@@ -14,7 +14,7 @@ Needs torch.
     distillation   a tagger that learns what another one predicts
     twin           a tagger without a transformer that learns from one with it
     assembly       the pieces of a run put together
-    short_forms    abbreviations as likely as what they stand for
+    short_forms    abbreviations follow what they stand for
     decoding       probabilities into scored spans
 """
 

@@ -1,4 +1,4 @@
-"""Let an abbreviation be as likely an entity as what it stands for.
+"""Let what an abbreviation stands for decide with it whether it is an entity, and which.
 
 "atrial fibrillation (AF)" says that AF is the same thing, wherever the document has it. A tagger
 sees every place by itself, and knows the long form better than three letters.
@@ -17,11 +17,10 @@ _Probs = npt.NDArray[np.float32]
 
 
 def with_short_forms(documents: Sequence[Document], probs: _Probs) -> _Probs:
-    """Return the (tokens, classes) probabilities, alike for long and short forms of a document.
+    """Return the (tokens, classes) probabilities, those of short forms with what they stand for.
 
-    Both count half: the mean over the long forms where they are defined, and that over all places
-    of the short form. If the result is a type, it also holds for the long forms, because their
-    definition shows where they begin.
+    All places of a short form in a document get the same ones. Half of them is the mean over the
+    long forms where they are defined, half the mean over these places.
     """
     shared, first = probs, 0
     for document in documents:
@@ -34,7 +33,7 @@ def with_short_forms(documents: Sequence[Document], probs: _Probs) -> _Probs:
         for short, places in find_short_forms(defined, sentences).items():
             shorts = [slice(bounds[i] + start, bounds[i] + end) for i, start, end in places]
             mean = (_mean(probs, shorts) + _mean(probs, defined[short])) / 2
-            for place in shorts + (defined[short] if mean.argmax() else []):
+            for place in shorts:
                 shared[place] = mean
     return shared
 

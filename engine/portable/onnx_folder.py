@@ -101,8 +101,8 @@ def _sizes(trained: Run) -> dict[str, int]:
 
 
 _ABBREVIATIONS = """
-Before that, an abbreviation that a document defines, "atrial fibrillation (AF)", and its long form
-get the mean of the probabilities of both.
+Before that, the places of an abbreviation that a document defines, "atrial fibrillation (AF)", get
+their mean probabilities, and half of those of its long form.
 """
 
 

