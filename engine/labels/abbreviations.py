@@ -3,7 +3,7 @@
 "atrial fibrillation (AF)" and "AF (atrial fibrillation)" define AF. Read from the right, every
 letter and digit of the short form must appear in the long form in this order, and the first one
 must begin a word. The shortest such long form counts. Beyond the paper's rule a short form must
-hold a capital, or "(see below)" and "(n = 20)" would be candidates.
+hold a capital, or "(see below)" and "(n = 20)" would be candidates, and be no name like "France".
 """
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 _SHORTEST, _LONGEST = 2, 10  # characters of a short form
 _MOST_WORDS = 2  # of a short form
+_LONGEST_TITLE = 3  # letters of a short form with a capital at its beginning alone
 _BREAKS = (",", ";")  # what follows them in the brackets is no part of the definition
 
 
@@ -92,9 +93,17 @@ def _farthest(tokens: Sequence[str], short: tuple[int, int]) -> int:
 
 
 def is_short_form(tokens: Sequence[str]) -> bool:
-    """Return whether these tokens may be an abbreviation."""
+    """Return whether these tokens may be an abbreviation.
+
+    A longer word with one capital at its beginning is a name: "Francis Moreau (France)" says where
+    he is from.
+
+    >>> [is_short_form([text]) for text in ("AF", "Tac", "AmB", "France", "see")]
+    [True, True, True, False, False]
+    """
     text = "".join(tokens)
-    return (
+    is_name = len(text) > _LONGEST_TITLE and text.isalpha() and text.istitle()
+    return not is_name and (
         _SHORTEST <= len(text) <= _LONGEST
         and text[0].isalnum()
         and any(map(str.isupper, text))

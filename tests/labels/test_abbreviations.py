@@ -35,6 +35,7 @@ def defined(text):
         ("acetylsalicylic acid (ASA, 50 mg / kg)", {"ASA": "acetylsalicylic acid"}),
         ("chronic atrial fibrillation (AF)", {"AF": "atrial fibrillation"}),  # the shortest
         ("Tetrandrine (TET)", {"TET": "Tetrandrine"}),
+        ("tacrolimus (Tac)", {"Tac": "tacrolimus"}),
     ],
 )  # fmt: skip
 def test_definitions_are_found(text, expected):
@@ -62,6 +63,8 @@ def test_definitions_are_found(text, expected):
         "AF (which is what the doctors in this hospital found in most of the patients)",
         "atrial fibrillation (ATRIALFIBRI)",  # too long for a short form
         "atrial fibrillation (A F I)",  # three words
+        "Francis Moreau (France)",  # a name, and not short for his
+        "Taxol (the maximum dose of paclitaxel)",
     ],
 )
 def test_what_defines_nothing(text):
