@@ -23,7 +23,7 @@ from engine.projects.schema import check_rows
 from engine.review import KINDS, decisions_in_force
 from engine.run_folder import check_runs, mark_imported
 from engine.settings import LIMITS
-from engine.system import process_mark
+from engine.system import advance, process_mark
 from engine.text import InputError
 
 
@@ -134,6 +134,7 @@ def _check_files(folder: Path, name: str) -> None:
     with store.reading(folder) as db:
         files = [*records(db, TEXT), *records(db, GOLD)]
     for file in files:
+        advance(0)
         try:
             with open(folder / file.path, "rb") as stored:
                 content = hashlib.file_digest(stored, "sha256").hexdigest()
@@ -159,6 +160,7 @@ def _check_folders(folder: Path, name: str) -> None:
 def _check_runs(folder: Path, name: str) -> None:
     """Raise InputError if a file of a run or a prediction is not as we write it."""
     for job in sorted((folder / RUNS).glob("*")):
+        advance(0)
         try:
             check_runs(job, _tokens_of(folder, job.name))
         except InputError as error:
