@@ -67,6 +67,7 @@ from engine.text import (
     InputError,
     detect_language,
     use_language,
+    words,
 )
 
 if TYPE_CHECKING:
@@ -157,6 +158,17 @@ def health(
     labels = _labels.label(corpus.documents, dictionaries, match)
     use_language(_language_of(corpus, language))
     return _labels.check_health(dictionaries, labels, list(corpus.sentences))
+
+
+def mute(dictionaries: Sequence[Dictionary], phrases: str | Iterable[str]) -> list[Dictionary]:
+    """Return the dictionaries with these phrases, in any letter case, matching nothing.
+
+    Abbreviations that the text defines (`labels.adaptation.abbreviations`) can be muted, too.
+    """
+    texts = [phrases] if isinstance(phrases, str) else list(phrases)
+    return _dictionaries.mute_texts(
+        dictionaries, texts, lambda text: _labels.is_short_form(words(text))
+    )
 
 
 def mend(dictionaries: Sequence[Dictionary], entries: Iterable[HealthEntry]) -> list[Dictionary]:
