@@ -350,7 +350,7 @@ def _read_summary(project: Project) -> ProjectSummary:
                 guests=ownership.guests_of(db),
             )
     # Whatever is wrong with one project, the others must still be listed.
-    except (InputError, sqlite3.Error, OSError, ValueError, TypeError) as error:
+    except (InputError, sqlite3.Error, OSError, ValueError, TypeError, ArithmeticError) as error:
         at = _changed_at(project.folder)
         is_clear = isinstance(error, InputError | OSError)
         problem = one_line(str(error) if is_clear else damaged(project.folder))
