@@ -376,7 +376,7 @@ def encoders(language: str | None = None) -> pd.DataFrame:
     """Return the transformers that can be chosen by name: `train(…, encoder_name=name)`.
 
     One row per encoder: name, trained_on, languages, megabytes (0: it comes with Glossa), license,
-    is_here; with a language ("de"), also whether the encoder knows it.
+    needs, is_here; with a language ("de"), also whether the encoder knows it.
     """
     code = _known_language(language)
     rows = [
@@ -386,6 +386,7 @@ def encoders(language: str | None = None) -> pd.DataFrame:
             "languages": encoder.languages,
             "megabytes": encoder.megabytes,
             "license": encoder.license,
+            "needs": encoder.needs,
             "is_here": not encoder.megabytes or encoder_folder(encoder.name) is not None,
         }
         | ({"knows_language": knows_language(encoder, code)} if code else {})
