@@ -71,6 +71,7 @@ from engine.dictionaries.reading import (
     DICTIONARY_ENDINGS,
     dictionary_paths,
     is_dictionary_name,
+    is_too_long,
     read_dictionaries,
     read_dictionary,
 )
@@ -108,6 +109,7 @@ __all__ = [
     "is_pattern",
     "is_stop_phrase",
     "is_stop_word",
+    "is_too_long",
     "is_unit",
     "join",
     "list_phrases",

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from engine.dictionaries import is_too_long
 from engine.files import unzip_to, write_error, written_whole
 from engine.projects import store as store
 from engine.projects import versions as versions
@@ -87,6 +88,7 @@ def unpack(source: str | Path | bytes, folder: Path, *, is_ours: bool = False) -
         ) from error
     check_rows(folder, name)
     _check(folder, name)
+    _check_phrases(folder, name)
     _check_files(folder, name)
     _check_runs(folder, name)
     if not is_ours:
@@ -127,6 +129,19 @@ def _check(folder: Path, name: str) -> None:
             f'{name} lacks "{missing[0].path}", the file {missing[0].name}. '
             "Download the project again"
         )
+
+
+def _check_phrases(folder: Path, name: str) -> None:
+    """Raise InputError for a phrase that no file of phrases can bring: it costs minutes."""
+    with store.reading(folder) as db:
+        saved = versions.history(db)
+    for version in saved:
+        for dictionary in versions.load(folder, version.version):
+            if any(is_too_long(phrase.text) for phrase in dictionary.phrases):
+                raise InputError(
+                    f'{name}: a phrase of "{dictionary.name}" has more tokens than a sentence. '
+                    "Take it out of the project, and download it again"
+                )
 
 
 def _check_files(folder: Path, name: str) -> None:
