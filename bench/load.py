@@ -9,8 +9,10 @@ project. A rerun is one click, from sending it to the end of the script.
     large    an artificial project (1 M tokens, 100 k phrases, gold, predictions of three methods)
 
     python -m bench.load [--part sample] [--part large] [--sessions 20] [--turns 1] [--wait 600]
-                         [--think SECONDS] [--projects 0] [--against CHECKOUT]
+                         [--think SECONDS] [--projects 0] [--servers 1] [--against CHECKOUT]
 
+`--servers 2` starts the app twice on one data folder, as docs/operate.md describes it, and gives
+each an equal part of the sessions, as a proxy would.
 `--against` names a checkout of other code. Its server takes turns with this one, on a copy of the
 same project, so that other work on the machine disturbs both alike. It needs Linux.
 """
@@ -101,7 +103,7 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = int(free.getsockname()[1])
-        self._log = data.parent / f"{data.name}.log"
+        self._log = data.parent / f"{data.name}-{self.port}.log"
 
     def start(self) -> None:
         """Start the app and wait until it answers."""
@@ -175,6 +177,40 @@ def _kilobytes(pid: int, name: str) -> int:
     except OSError:
         return 0
     return int(status.partition(f"{name}:")[2].split()[0]) if f"{name}:" in status else 0
+
+
+class Servers:
+    """One server, or several on one data folder; each has its own visitors."""
+
+    def __init__(self, root: Path, data: Path, count: int) -> None:
+        self._all = [Server(root, data) for _ in range(count)]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def port(self, session: int) -> int:
+        """Return the port that a session uses all the time."""
+        return self._all[session % len(self._all)].port
+
+    def start(self) -> None:
+        for server in self._all:
+            server.start()
+
+    def stop(self) -> None:
+        for server in self._all:
+            server.stop()
+
+    def cpu(self) -> float:
+        return sum(server.cpu() for server in self._all)
+
+    def memory(self) -> int:
+        return sum(server.memory() for server in self._all)
+
+    def peak(self) -> int:
+        return sum(server.peak() for server in self._all)
+
+    def tracebacks(self) -> int:
+        return sum(server.tracebacks() for server in self._all)
 
 
 # ---- a session ------------------------------------------------------------------------------
@@ -302,7 +338,7 @@ class Session:
         self._work.errors[f"{self._page}, {step}: {message}"[:200]] += 1
 
 
-async def travel(server: Server, project_id: str, number: int, work: Work, think: float) -> None:
+async def travel(server: Servers, project_id: str, number: int, work: Work, think: float) -> None:
     """Open every page once, and do all that JOURNEY says there."""
     import websockets
 
@@ -310,7 +346,7 @@ async def travel(server: Server, project_id: str, number: int, work: Work, think
     first = number % len(pages)  # sessions are on different pages
     try:
         async with websockets.connect(
-            f"ws://127.0.0.1:{server.port}/_stcore/stream",
+            f"ws://127.0.0.1:{server.port(number)}/_stcore/stream",
             subprotocols=[websockets.Subprotocol("streamlit")],
             max_size=None,
             ping_timeout=None,
@@ -325,7 +361,7 @@ async def travel(server: Server, project_id: str, number: int, work: Work, think
         work.errors[f"the session ended: {type(error).__name__}: {error}"[:200]] += 1
 
 
-async def all_travel(server: Server, project_id: str, sessions: int, think: float) -> Work:
+async def all_travel(server: Servers, project_id: str, sessions: int, think: float) -> Work:
     """Let all sessions work at once."""
     work = Work()
     await asyncio.gather(
@@ -339,10 +375,10 @@ async def all_travel(server: Server, project_id: str, sessions: int, think: floa
 
 @dataclass
 class Measured:
-    """The server of one checkout, and what was measured on it."""
+    """The servers of one checkout, and what was measured on them."""
 
     name: str
-    server: Server
+    server: Servers
     works: list[Work] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)  # per rerun, one per turn
     megabytes: dict[str, int] = field(default_factory=dict)
@@ -385,12 +421,12 @@ def measure(part: str, folder: Path, options: argparse.Namespace) -> list[dict[s
     for name, root in codes:
         copy = folder / f"{part}-{name}"
         shutil.copytree(data, copy)
-        measured.append(Measured(name, Server(root, copy)))
+        measured.append(Measured(name, Servers(root, copy, options.servers)))
     with started([each.server for each in measured]):
         for each in measured:
             asyncio.run(open_home(each.server, project_id))
             each.megabytes["before"] = each.server.memory()
-            first = asyncio.run(all_travel(each.server, project_id, 1, 0))
+            first = asyncio.run(all_travel(each.server, project_id, len(each.server), 0))
             each.megabytes["one session"] = each.server.memory()
             print(f"{part}, {each.name}: caches filled by {len(first.seconds)} reruns", flush=True)
         for _ in range(options.turns):
@@ -421,20 +457,21 @@ def take_turn(measured: Measured, project_id: str, options: argparse.Namespace) 
     )
 
 
-async def open_home(server: Server, project_id: str) -> None:
-    """Draw one page, so that the server has loaded its modules."""
+async def open_home(server: Servers, project_id: str) -> None:
+    """Draw one page, so that each server has loaded its modules."""
     import websockets
 
-    url = f"ws://127.0.0.1:{server.port}/_stcore/stream"
     subprotocols = [websockets.Subprotocol("streamlit")]
-    async with websockets.connect(url, subprotocols=subprotocols, max_size=None) as socket:
-        await Session(socket, project_id, Work()).open("home")
+    for number in range(len(server)):
+        url = f"ws://127.0.0.1:{server.port(number)}/_stcore/stream"
+        async with websockets.connect(url, subprotocols=subprotocols, max_size=None) as socket:
+            await Session(socket, project_id, Work()).open("home")
 
 
 @contextmanager
-def started(servers: list[Server]) -> Iterator[None]:
+def started(servers: list[Servers]) -> Iterator[None]:
     """Run the servers for the length of a block."""
-    running: list[Server] = []
+    running: list[Servers] = []
     try:
         for server in servers:
             running.append(server)
@@ -495,16 +532,21 @@ def main() -> None:
     parser.add_argument("--projects", type=int, default=0, help="other projects on the server")
     parser.add_argument("--tokens", type=int, default=1_000_000)
     parser.add_argument("--phrases", type=int, default=100_000)
+    parser.add_argument("--servers", type=int, default=1, help="server processes (%(default)s)")
     parser.add_argument("--against", type=Path, help="a checkout whose server takes turns")
     options = parser.parse_args()
-    if options.sessions < 1 or options.turns < 1:
-        parser.error("--sessions and --turns must be at least 1")
+    if min(options.sessions, options.turns, options.servers) < 1:
+        parser.error("--sessions, --turns and --servers must be at least 1")
     print(json.dumps(environment.describe()))
-    print(f"{options.sessions} sessions, {options.projects} other projects")
+    print(
+        f"{options.sessions} sessions, {options.servers} server processes, "
+        f"{options.projects} other projects"
+    )
     print(f"load of the machine {os.getloadavg()}", flush=True)
     result: dict[str, Any] = {
         "benchmark": "load",
         "sessions": options.sessions,
+        "servers": options.servers,
         "other_projects": options.projects,
         "think_s": options.think,
         "wait_s": options.wait,

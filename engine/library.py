@@ -67,6 +67,7 @@ from engine.text import (
     InputError,
     detect_language,
     use_language,
+    words,
 )
 
 if TYPE_CHECKING:
@@ -157,6 +158,17 @@ def health(
     labels = _labels.label(corpus.documents, dictionaries, match)
     use_language(_language_of(corpus, language))
     return _labels.check_health(dictionaries, labels, list(corpus.sentences))
+
+
+def mute(dictionaries: Sequence[Dictionary], phrases: str | Iterable[str]) -> list[Dictionary]:
+    """Return the dictionaries with these phrases, in any letter case, matching nothing.
+
+    Abbreviations that the text defines (`labels.adaptation.abbreviations`) can be muted, too.
+    """
+    texts = [phrases] if isinstance(phrases, str) else list(phrases)
+    return _dictionaries.mute_texts(
+        dictionaries, texts, lambda text: _labels.is_short_form(words(text))
+    )
 
 
 def mend(dictionaries: Sequence[Dictionary], entries: Iterable[HealthEntry]) -> list[Dictionary]:
@@ -364,7 +376,7 @@ def encoders(language: str | None = None) -> pd.DataFrame:
     """Return the transformers that can be chosen by name: `train(…, encoder_name=name)`.
 
     One row per encoder: name, trained_on, languages, megabytes (0: it comes with Glossa), license,
-    is_here; with a language ("de"), also whether the encoder knows it.
+    needs, is_here; with a language ("de"), also whether the encoder knows it.
     """
     code = _known_language(language)
     rows = [
@@ -374,6 +386,7 @@ def encoders(language: str | None = None) -> pd.DataFrame:
             "languages": encoder.languages,
             "megabytes": encoder.megabytes,
             "license": encoder.license,
+            "needs": encoder.needs,
             "is_here": not encoder.megabytes or encoder_folder(encoder.name) is not None,
         }
         | ({"knows_language": knows_language(encoder, code)} if code else {})

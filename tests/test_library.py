@@ -100,6 +100,30 @@ def test_files_can_be_read_as_never_an_entity():
     assert len(labels.kept) == 0 and labels.known_negatives.sum() == 1
 
 
+def test_phrases_and_abbreviations_are_muted():
+    corpus = glossa.read_corpus(
+        SourceFile("t.txt", b"Acute renal failure (ARF) and gout. ARF came back. Gout did not.")
+    )
+    dictionaries = glossa.read_dictionaries(
+        SourceFile("Disease.txt", b"acute renal failure\ngout\n")
+    )
+
+    adaptation = glossa.label(corpus, dictionaries).adaptation
+    assert [(a.short, a.long) for a in adaptation.abbreviations] == [("ARF", "Acute renal failure")]
+    muted = glossa.mute(dictionaries, ["ARF", "Gout"])
+    labels = glossa.label(corpus, muted)
+    surfaces = [
+        corpus.documents[0].text[entity.start : entity.end]
+        for entity in glossa.labeled(corpus, labels).entities["t"]
+    ]
+    assert surfaces == ["Acute renal failure"]
+    assert [a.is_muted for a in labels.adaptation.abbreviations] == [True]
+    assert glossa.mute(dictionaries, "gout")[0].muted == {("gout", "Disease")}
+    message = '^"heart attack" is in none of the dictionaries$'
+    with pytest.raises(glossa.InputError, match=message):
+        glossa.mute(dictionaries, ["gout", "heart attack"])
+
+
 def test_opinions_of_others_are_kept_listed_and_removed():
     project = create_project("Mine")
     project.add_text([SourceFile("t.jsonl", b'{"id": "a", "text": "He had gout."}')])

@@ -30,6 +30,7 @@ def encoders_command(options: argparse.Namespace) -> None:
         for encoder in ENCODER_MENU
     ]
     say(console.table(console.columns_of(rows)))
+    say("\n" + "\n".join(f"{encoder.title}: {encoder.needs}" for encoder in ENCODER_MENU))
     say(
         "\nDownload one with: glossa encoders --download NAME\n"
         "Train with it: glossa train … --encoder transformer --set encoder_name=NAME"

@@ -7,12 +7,9 @@ from engine.cli.terminal import limits_of, note_all, read_files, read_options
 from engine.dictionaries import (
     NEVER,
     Dictionary,
-    PhraseRow,
     as_never,
     dictionary_paths,
-    find_phrases,
-    mute_phrases,
-    mute_short_forms,
+    mute_texts,
     read_dictionaries,
     with_own_names,
 )
@@ -99,15 +96,15 @@ def read_given_dictionaries(options: argparse.Namespace) -> list[Dictionary]:
     dictionaries = _read_dictionaries(options.dictionary, options, options.type)
     never = as_never(_read_dictionaries(options.never, options, NEVER))
     dictionaries = with_own_names([*dictionaries, *never])
-    muted = find_phrases(dictionaries, ((phrase, None) for phrase in options.mute))
-    known = {row.text.casefold() for row in muted}
-    unknown = [phrase for phrase in options.mute if phrase.casefold() not in known]
     finds_short_forms = MATCH_PRESETS[match_preset(options)].is_adaptive
-    for phrase in unknown:
-        if not finds_short_forms or not is_short_form(words(phrase)):
-            raise InputError(f'--mute: "{phrase}" is in none of the dictionaries')
-    short_forms = [PhraseRow(d.name, p, t) for d in dictionaries for p in unknown for t in d.types]
-    dictionaries = mute_short_forms(mute_phrases(dictionaries, muted), short_forms)
+    try:
+        dictionaries = mute_texts(
+            dictionaries,
+            options.mute,
+            lambda text: finds_short_forms and is_short_form(words(text)),
+        )
+    except InputError as error:
+        raise InputError(f"--mute: {error}") from error
     for dictionary in dictionaries:
         note_all(f"{dictionary.name}: {note}" for note in dictionary.notes)
     return dictionaries

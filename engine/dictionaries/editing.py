@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from engine.dictionaries.model import NEVER, Dictionary, Phrase, type_name
 from engine.formats import unique_ids
+from engine.text import InputError
 
 
 class PhraseRow(NamedTuple):
@@ -101,6 +102,28 @@ def mute_short_forms(
     return [
         replace(d, muted=d.muted | pairs[d.name]) if d.name in pairs else d for d in dictionaries
     ]
+
+
+def mute_texts(
+    dictionaries: Sequence[Dictionary],
+    texts: Sequence[str],
+    is_short_form: Callable[[str], bool],
+) -> list[Dictionary]:
+    """Return the dictionaries with these phrases, in any letter case, matching nothing.
+
+    A text that none of them holds is muted as an abbreviation of theirs; InputError if
+    `is_short_form` says that it cannot be one.
+    """
+    rows = find_phrases(dictionaries, ((text, None) for text in texts))
+    known = {row.text.casefold() for row in rows}
+    unknown = [text for text in texts if text.casefold() not in known]
+    for text in unknown:
+        if not is_short_form(text):
+            raise InputError(f'"{text}" is in none of the dictionaries')
+    short_forms = [
+        PhraseRow(d.name, t, kind) for d in dictionaries for t in unknown for kind in d.types
+    ]
+    return mute_short_forms(mute_phrases(dictionaries, rows), short_forms)
 
 
 def unmute_phrases(

@@ -20,7 +20,7 @@ from engine.dictionaries.records import read_json
 from engine.files import SourceFile, is_zip, refuse_lines, refuse_many, unzip
 from engine.settings import LIMITS, Limits, ReadOptions
 from engine.system import without_collection
-from engine.text import InputError
+from engine.text import InputError, words
 
 _READERS: dict[str, Callable[[SourceFile, ReadOptions, str], Content]] = {
     ".txt": read_text,
@@ -38,6 +38,8 @@ _GENERIC_STEMS = frozenset(
 _NOT_LISTS = frozenset(("readme", "license", "licence", "copying", "notice", "changelog"))
 _NAMED_FAULTS = 20  # patterns that notes name, one each
 _NAMED_OTHERS = 5  # files that a note names
+MOST_TOKENS = LIMITS.sentence_tokens  # of a phrase
+_STRETCH = 10_000  # characters whose tokens are counted at once
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _DEFAULT_OPTIONS = ReadOptions()
 
@@ -206,8 +208,7 @@ def _sift(items: Iterable[Phrase | Skip]) -> tuple[list[Phrase], _Tally]:
             skip = item
         else:
             text, of_type = item.text, seen[item.entity_type]
-            # Printable text has no control characters, and this test is faster than the search.
-            if text and text not in of_type and (text.isprintable() or not _CONTROL.search(text)):
+            if text and text not in of_type and _can_match(text):
                 of_type[text] = item.canonical_id
                 kept.append(item)
                 continue
@@ -244,7 +245,33 @@ def _fault(phrase: Phrase, seen: dict[str, str]) -> Skip:
         if phrase.canonical_id not in ("", seen[phrase.text]):
             return Skip("duplicate phrase", "with another canonical_id removed", phrase.line)
         return Skip(*_DUPLICATE, phrase.line)
+    if is_too_long(phrase.text):
+        return Skip("phrase", f"of more than {MOST_TOKENS:,} tokens left out", phrase.line)
     return Skip("phrase", "with control characters left out", phrase.line)
+
+
+def _can_match(text: str) -> bool:
+    # Printable text has no control characters, and this test is faster than the search.
+    is_clean = text.isprintable() or not _CONTROL.search(text)
+    return is_clean and not is_too_long(text)
+
+
+def is_too_long(text: str) -> bool:
+    """Return whether a phrase has more tokens than a sentence: it could match nowhere.
+
+    A file that is no list may hold one of a million tokens.
+
+    >>> is_too_long("a " * 1_001), is_too_long("a" * 50_000)
+    (True, False)
+    """
+    if len(text) <= MOST_TOKENS or is_pattern(text):
+        return False
+    count = 0
+    for start in range(0, len(text), _STRETCH):
+        count += len(words(text[start : start + _STRETCH]))
+        if count > MOST_TOKENS:
+            return True
+    return False
 
 
 def _lacks_label(item: Phrase | Skip) -> bool:

@@ -21,6 +21,7 @@ from engine.files.sources import (
 )
 from engine.files.writing import write_error
 from engine.settings import LIMITS, Limits
+from engine.system import advance
 from engine.text import InputError
 
 # Files that desktops add to archives.
@@ -113,6 +114,7 @@ def unzip_to(
         members = _checked_members(archive, room, may_nest=True)
         for member, chunks in _contents(archive, members, room):
             _write(folder.joinpath(*_parts(member)), chunks)
+            advance(member.compress_size)
 
 
 @contextmanager
@@ -164,6 +166,7 @@ def _contents(
             while chunk := stream.read(BLOCK):
                 unpacked += len(chunk)
                 room.check(unpacked)
+                advance(0)  # whoever waits may want to stop
                 yield chunk
 
     return ((member, chunks(member)) for member in members)

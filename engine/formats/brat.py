@@ -1,6 +1,7 @@
 """Read brat's pairs of a .txt and an .ann file, and write them as one zip archive."""
 
 import codecs
+import hashlib
 import re
 import zipfile
 from collections import Counter
@@ -34,6 +35,7 @@ _BREAKS = re.compile(r"[\r\n]+")
 _CONFIGURATION = "[entities]\n{}\n\n[relations]\n\n[events]\n\n[attributes]\n"
 _SKIPPED = "relations, events, attributes and notes skipped"
 _NO_TEXT = ".ann files left out: no .txt file of the same name"
+_LONGEST = 200  # characters of a file's name without its ending; systems allow 255 with it
 _SPLIT = "entities left out: in pieces with other words between"
 
 
@@ -168,6 +170,8 @@ def write_each(
             rows += 1
             types |= {entity.entity_type for entity in entities}
             base = _file_name(document.id)
+            counts["ids are too long for the name of a file; shortened"] += len(base) > _LONGEST
+            base = base if len(base) <= _LONGEST else _shortened(document.id)
             _add(archive, f"{base}.txt", document.text)
             _add(archive, f"{base}.ann", "".join(_lines(document, entities, counts)))
             counts["documents are not annotated; their .ann files are empty"] += given is None
@@ -191,6 +195,15 @@ def _file_name(id: str) -> str:
     name = quote(id, safe="")
     # Files whose name begins with a dot are hidden, or skipped as files that macOS adds.
     return f"%2E{name[1:]}" if name.startswith(".") else name
+
+
+def _shortened(id: str) -> str:
+    """Return the beginning of a long id and a hash, which keeps it apart from others."""
+    digest = hashlib.sha256(id.encode()).hexdigest()[:12]
+    start = id[:_LONGEST]
+    while len(_file_name(start)) > _LONGEST - len(digest) - 1:
+        start = start[:-1]
+    return f"{_file_name(start)}~{digest}"
 
 
 def _add(archive: zipfile.ZipFile, name: str, text: str) -> None:

@@ -35,7 +35,13 @@ from engine.jobs.lifecycle import (
 )
 from engine.jobs.origin import allow_names, allow_names_of_run, names_of_run, names_to_ask
 from engine.jobs.plan import estimate, makespan, rough_estimate, side_by_side
-from engine.jobs.reader import READER_LIMITS, ReaderLimits, Reading, start_reading
+from engine.jobs.reader import (
+    READER_LIMITS,
+    ReaderLimits,
+    Reading,
+    start_import,
+    start_reading,
+)
 from engine.jobs.reports import Heart, Report, Superseded, open_report
 from engine.jobs.requests import (
     QUEUED_KINDS,
@@ -156,6 +162,7 @@ __all__ = [
     "side_by_side",
     "stages",
     "start",
+    "start_import",
     "start_reading",
     "stored_request",
     "training_job",

@@ -6,7 +6,8 @@ reading.cancel()
 reading.outcome()                       # what it found; InputError says what went wrong
 
 The process shows text, gold and dictionaries before they are saved, saves them straight into the
-project, or reads text for a prediction. Only short records come back; documents stay in files.
+project, reads text for a prediction, or makes a project of a zip. Only short records come back;
+documents stay in files.
 """
 
 import json
@@ -18,14 +19,14 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.files import SourceFile, write_error
-from engine.projects import CACHE
+from engine.projects import CACHE, data_folder, new_place
 from engine.settings import ReadOptions
 from engine.system import release_memory
 from engine.text import InputError
@@ -35,6 +36,8 @@ _ROOT = Path(__file__).resolve().parents[2]  # the folder that holds `engine`
 _LONGEST_NAME = 60  # characters of a file's name in a message
 _LOOK_SECONDS = 0.2
 _KILL_SECONDS = 3.0  # after a request to stop that was not followed
+_REMEDY = "Split it into smaller files, or use the command line"
+_IMPORT_REMEDY = "Import it at the command line: glossa import --zip FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +55,12 @@ READER_LIMITS = ReaderLimits()
 class Reading:
     """Files being read by another process; watched by a thread, asked by any."""
 
-    def __init__(self, folder: Path, names: Sequence[str], limits: ReaderLimits) -> None:
+    def __init__(
+        self, folder: Path, names: Sequence[str], *, limits: ReaderLimits, remedy: str
+    ) -> None:
         self.share, self.step = 0.0, "Starting"
         self.is_cancelled = False
-        self._folder, self._limits = folder, limits
+        self._folder, self._limits, self._remedy = folder, limits, remedy
         first = names[0] if len(names[0]) <= _LONGEST_NAME else f"{names[0][:_LONGEST_NAME]}…"
         self._what = first if len(names) == 1 else f"{first} and {len(names) - 1:,} more"
         self._result: Any = None
@@ -152,7 +157,6 @@ class Reading:
         release_memory()
 
     def _end_of(self, limit: str, code: int) -> str:
-        remedy = "Split it into smaller files, or use the command line"
         is_long = time.monotonic() - self._began > self._limits.cpu_seconds
         limit = self._why or limit or ("time" if code == -signal.SIGKILL and is_long else "")
         if limit == "cancelled":
@@ -160,12 +164,12 @@ class Reading:
         if limit == "memory":
             return (
                 f"reading {self._what} was stopped: it needs more than "
-                f"{self._limits.memory_mb:,} MB of memory. {remedy}"
+                f"{self._limits.memory_mb:,} MB of memory. {self._remedy}"
             )
         if limit == "time":
             return (
                 f"reading {self._what} was stopped: it takes more than "
-                f"{self._limits.cpu_seconds:,} seconds. {remedy}"
+                f"{self._limits.cpu_seconds:,} seconds. {self._remedy}"
             )
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         return (
@@ -189,25 +193,62 @@ def start_reading(
     if not files:
         raise InputError("no files were given")
     place = folder / CACHE / f"reading-{uuid.uuid4().hex[:12]}"
-    names = [file.name for file in files]
-    record = {
+    record = _record(task, folder, options=options, limits=limits, more=more)
+    return _started(place, files, record, limits=limits)
+
+
+def start_import(
+    file: SourceFile, owner: str | None = None, limits: ReaderLimits = READER_LIMITS
+) -> Reading:
+    """Start a process that makes a project of a zip; its outcome holds the project's id."""
+    record = _record(
+        "import_project",
+        data_folder(),
+        options=ReadOptions(),
+        limits=limits,
+        more={"owner": owner},
+    )
+    return _started(new_place(), [file], record, limits=limits, remedy=_IMPORT_REMEDY)
+
+
+def _record(
+    task: str,
+    folder: Path,
+    *,
+    options: ReadOptions,
+    limits: ReaderLimits,
+    more: Mapping[str, Any],
+) -> dict[str, Any]:
+    return {
         "task": task,
         "folder": str(folder.absolute()),
-        "names": names,
         "options": asdict(options),
         "limits": asdict(limits),
         "more": more,
     }
+
+
+def _started(
+    place: Path,
+    files: Sequence[SourceFile],
+    record: Mapping[str, Any],
+    *,
+    limits: ReaderLimits,
+    remedy: str = _REMEDY,
+) -> Reading:
+    """Write the files and the task into this place, and start the process that deletes it."""
+    names = [file.name for file in files]
     try:
         place.mkdir(parents=True)
         # Numbered, because a name from an upload must never become a path.
         for number, file in enumerate(files):
             (place / str(number)).write_bytes(file.data)
-        (place / TASK).write_text(json.dumps(record), encoding="utf-8")
+        task = json.dumps({**record, "names": names})
+        (place / TASK).write_text(task, encoding="utf-8")
     except OSError as error:
         shutil.rmtree(place, ignore_errors=True)
         raise write_error(place, error) from error
-    return Reading(place, names, limits)
+    return Reading(place, names, limits=limits, remedy=remedy)
 
 
 def _resident_mb(pid: int) -> float:
@@ -223,4 +264,6 @@ def _environment() -> dict[str, str]:
     path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH", ""))))
     # Threads of numerical libraries would only take up address space.
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return {**os.environ, **threads, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
+    data = str(data_folder())  # the process has another working folder
+    more = {"PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", "GLOSSA_DATA": data}
+    return {**os.environ, **threads, **more}

@@ -22,6 +22,7 @@ from engine.projects import (
     Project,
     check_upload,
     chosen_from,
+    import_project_zip,
     kept_entries,
     preview_dictionary_files,
     preview_gold_files,
@@ -37,7 +38,9 @@ from engine.text import InputError, in_language
 _REPORT_SECONDS = 0.3
 _LAST_SHARE = 0.95  # of the bar, when all text is read: it is still to be stored
 _SPARE_MB = 1_000  # of address space, which libraries reserve and do not use
-_SAVES = frozenset(("save_text", "save_gold", "save_dictionaries", "save_opinion"))
+_SAVES = frozenset(
+    ("save_text", "save_gold", "save_dictionaries", "save_opinion", "import_project")
+)
 
 Files = Sequence[GivenFile]
 Types = Sequence[tuple[str, str, str]]  # a dictionary's name, a type in it, the type to save it as
@@ -146,6 +149,11 @@ def _read_for_prediction(project: Project, files: Files, options: ReadOptions) -
     return {}
 
 
+def _import_project(project: Project, files: Files, options: ReadOptions, owner: str | None) -> Any:
+    with files[0].open() as stream:
+        return {"project": import_project_zip(stream.read(), owner).id}
+
+
 TASKS: Mapping[str, Callable[..., Any]] = {
     "preview_text": _preview_text,
     "preview_gold": _preview_gold,
@@ -156,6 +164,7 @@ TASKS: Mapping[str, Callable[..., Any]] = {
     "save_dictionaries": _save_dictionaries,
     "save_opinion": _save_opinion,
     "read_for_prediction": _read_for_prediction,
+    "import_project": _import_project,
 }
 
 

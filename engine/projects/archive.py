@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from engine.dictionaries import is_too_long
 from engine.files import unzip_to, write_error, written_whole
 from engine.projects import store as store
 from engine.projects import versions as versions
@@ -23,7 +24,7 @@ from engine.projects.schema import check_rows
 from engine.review import KINDS, decisions_in_force
 from engine.run_folder import check_runs, mark_imported
 from engine.settings import LIMITS
-from engine.system import process_mark
+from engine.system import advance, process_mark
 from engine.text import InputError
 
 
@@ -87,6 +88,7 @@ def unpack(source: str | Path | bytes, folder: Path, *, is_ours: bool = False) -
         ) from error
     check_rows(folder, name)
     _check(folder, name)
+    _check_phrases(folder, name)
     _check_files(folder, name)
     _check_runs(folder, name)
     if not is_ours:
@@ -129,11 +131,25 @@ def _check(folder: Path, name: str) -> None:
         )
 
 
+def _check_phrases(folder: Path, name: str) -> None:
+    """Raise InputError for a phrase that no file of phrases can bring: it costs minutes."""
+    with store.reading(folder) as db:
+        saved = versions.history(db)
+    for version in saved:
+        for dictionary in versions.load(folder, version.version):
+            if any(is_too_long(phrase.text) for phrase in dictionary.phrases):
+                raise InputError(
+                    f'{name}: a phrase of "{dictionary.name}" has more tokens than a sentence. '
+                    "Take it out of the project, and download it again"
+                )
+
+
 def _check_files(folder: Path, name: str) -> None:
     """Raise InputError if a text or gold file is not the one that was stored."""
     with store.reading(folder) as db:
         files = [*records(db, TEXT), *records(db, GOLD)]
     for file in files:
+        advance(0)
         try:
             with open(folder / file.path, "rb") as stored:
                 content = hashlib.file_digest(stored, "sha256").hexdigest()
@@ -159,6 +175,7 @@ def _check_folders(folder: Path, name: str) -> None:
 def _check_runs(folder: Path, name: str) -> None:
     """Raise InputError if a file of a run or a prediction is not as we write it."""
     for job in sorted((folder / RUNS).glob("*")):
+        advance(0)
         try:
             check_runs(job, _tokens_of(folder, job.name))
         except InputError as error:

@@ -264,7 +264,7 @@ def _give_to(folder: Path, owner: str | None) -> None:
 def _new_folder() -> Iterator[Path]:
     """A folder for a project in the making; deleted at the end unless it was settled."""
     sweep_half_made(data_folder())
-    folder = data_folder() / f"{NEW}{process_mark()}-{secrets.token_hex(6)}"
+    folder = new_place()
     try:
         folder.mkdir()
     except OSError as error:
@@ -273,6 +273,14 @@ def _new_folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def new_place() -> Path:
+    """Return the path of a folder that can be made in the data folder, and is no project.
+
+    It is swept once this process has ended.
+    """
+    return data_folder() / f"{NEW}{process_mark()}-{secrets.token_hex(6)}"
 
 
 def _settled(folder: Path, project_id: str) -> Project:
@@ -342,7 +350,7 @@ def _read_summary(project: Project) -> ProjectSummary:
                 guests=ownership.guests_of(db),
             )
     # Whatever is wrong with one project, the others must still be listed.
-    except (InputError, sqlite3.Error, OSError, ValueError, TypeError) as error:
+    except (InputError, sqlite3.Error, OSError, ValueError, TypeError, ArithmeticError) as error:
         at = _changed_at(project.folder)
         is_clear = isinstance(error, InputError | OSError)
         problem = one_line(str(error) if is_clear else damaged(project.folder))

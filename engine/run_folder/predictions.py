@@ -103,6 +103,7 @@ def _check(table: Any, names: Sequence[str]) -> None:
     """Raise ValueError for values that no run predicts: they may come from a stranger's zip."""
     if missing := set(names) - set(table.column_names):
         raise ValueError(f"it has no column {min(missing)}")
+    table.validate(full=True)  # strings are stored once, and each row says which
     for name in names:
         kind = table.schema.field(name).type
         expected = _TYPES.get(name)

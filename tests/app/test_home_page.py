@@ -12,7 +12,7 @@ from engine.projects.workspace import (
     write_project_zip,
 )
 from tests.support.finished_runs import finish_run, make_project
-from tests.support.pages import checked, open_page, plain
+from tests.support.pages import checked, open_page, plain, press, progress, settled
 from ui.views.home import page as home
 
 
@@ -199,18 +199,34 @@ def test_a_project_is_restored_from_a_zip(project, tmp_path):
     assert "project.db" in " ".join(zipfile.ZipFile(path).namelist())
     page = show()
     page.file_uploader[0].set_value(("p.zip", path.read_bytes(), "application/zip")).run()
-    checked(page.button(key="home_import").click().run())
+    page.button(key="home_import").click().run()
+    checked(settled(page))
     assert names().count("Case reports") == 2
     assert page.title[0].value == "Text"
+
+
+def test_an_import_shows_progress_and_can_be_cancelled_and_begun_again(project):
+    page = show()
+    file = ("p.zip", home.zipped(project.id), "application/zip")
+    page.file_uploader[0].set_value(file).run()
+    page = press(page, "Import project")
+    assert progress(page).startswith("Importing") and names().count("Case reports") <= 2
+    page = settled(press(page, "Cancel"))
+    if page.title[0].value != "Text":  # or it was faster than the click
+        assert page.info[0].value == "Importing was cancelled. Nothing was changed."
+        assert names().count("Case reports") == 1
+        page = settled(press(press(page, "Back"), "Import project"))
+    assert checked(page).title[0].value == "Text"
+    assert names().count("Case reports") == 2
 
 
 def test_a_file_that_is_not_a_zip_is_explained(project, tmp_path):
     write_project_zip(project, tmp_path / "project.zip")
     page = show()
     page.file_uploader[0].set_value(("p.zip", b"PK\x03\x04 no zip", "application/zip")).run()
-    page.button(key="home_import").click().run()
-    assert not page.exception
+    page = settled(page.button(key="home_import").click().run())
     assert len(page.error) == 1
+    assert "p.zip" not in names()
     assert page.title[0].value == "From a dictionary to a tagger"
 
 

@@ -6,8 +6,17 @@ from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from engine.text import tokenization
 from tests.support.archives import zipped
-from tests.support.pages import captions, checked, figures, open_page, plain, press, table, upload
-from tests.support.waiting import wait_until
+from tests.support.pages import (
+    captions,
+    checked,
+    figures,
+    open_page,
+    plain,
+    press,
+    settled,
+    table,
+    upload,
+)
 
 NOTES = ("notes.txt", b"He had gout.\nLead was found.\nNothing else.\n", "text/plain")
 TABLE = ("cases.csv", b"key;words\n1;He had gout.\n2;Lead was found.\n", "text/csv")
@@ -276,13 +285,6 @@ def test_markup_in_names_and_text_is_shown_as_text(project):
 
 
 # ---- uploads that a process of its own reads ------------------------------------------------
-
-
-def settled(page):
-    """Draw the page until no process reads or saves."""
-    wait_until(lambda: not page.run().get("progress"), "the process ends", every=0.2)
-    assert not page.exception
-    return page
 
 
 def large(bad=b""):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.dictionaries import reading
 from engine.dictionaries.model import Phrase
 from engine.dictionaries.reading import dictionary_paths, read_dictionaries, read_dictionary
 from engine.files.sources import SourceFile
@@ -97,6 +98,22 @@ def test_phrase_with_control_characters_is_left_out_and_counted():
     dictionary = read("T.txt", "cold\nfl\x07u\nzero\u200bwidth")
     assert [p.text for p in dictionary.phrases] == ["cold", "zero\u200bwidth"]
     assert dictionary.notes == ("1 phrase with control characters left out (first on line 2)",)
+
+
+def test_phrase_longer_than_any_sentence_is_left_out_and_counted():
+    longest = " ".join("a" * 1_000)
+    dictionary = read("T.txt", f"cold\n{longest} a\n{longest}\n{'x' * 30_000}\n{longest} b")
+    assert [p.text for p in dictionary.phrases] == ["cold", longest, "x" * 30_000]
+    assert dictionary.notes == ("2 phrases of more than 1,000 tokens left out (first on line 2)",)
+
+
+def test_a_file_that_is_one_long_phrase_is_counted_no_further_than_needed(monkeypatch):
+    counted = []
+    words = reading.words
+    monkeypatch.setattr(reading, "words", lambda text: counted.append(len(text)) or words(text))
+    with pytest.raises(InputError, match="holds no phrases: 1 phrase of more than 1,000 tokens"):
+        read("T.txt", "(" * 900_000)
+    assert sum(counted) <= 30_000
 
 
 def test_type_with_a_space_is_kept_and_noted():

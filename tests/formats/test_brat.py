@@ -142,6 +142,20 @@ def test_same_corpus_gives_the_same_archive() -> None:
     assert write_zip(corpus) == write_zip(corpus)
 
 
+@pytest.mark.parametrize("letter", ["x", "é", "😀"])
+def test_a_long_id_is_shortened_to_the_name_of_a_file(letter: str) -> None:
+    ids = ("x" * 200, letter * 70_000, letter * 69_999 + "y")
+    corpus = Corpus(tuple(make_document(id, "Fever") for id in ids))
+    data, notes = write_zip(corpus)
+    assert notes[0] == "2 ids are too long for the name of a file; shortened"
+    back = [document.id for document in brat.read(SourceFile("all.zip", data), PLAIN).documents]
+    assert back[0] == ids[0] and len({*back}) == 3
+    for name in zipfile.ZipFile(io.BytesIO(data)).namelist():
+        assert len(name) <= 204
+    for id in back[1:]:
+        assert id.startswith(letter * 10) and id[-13] == "~" and "\ufffd" not in id
+
+
 @given(corpora(plain_types=False))
 def test_documents_and_entities_come_back_from_brat(corpus: Corpus) -> None:
     back = brat.read(SourceFile("all.zip", write_zip(corpus)[0]), PLAIN)

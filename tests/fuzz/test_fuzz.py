@@ -29,6 +29,11 @@ def test_a_mutated_file_is_read_or_refused_in_one_sentence(part):
     assert {"read", "refused"} <= {outcome.verdict for outcome in outcomes}
 
 
+@pytest.mark.parametrize("number", [52854, 57154, 78237, 89705])
+def test_cases_that_were_defects_once_are_none(number):
+    assert not run_case(make_case(number)).is_defect
+
+
 @pytest.mark.parametrize("seed", seeds(), ids=lambda seed: f"{seed.target} {seed.name}")
 def test_a_file_that_our_writers_made_is_read(seed):
     case = make_case(0)

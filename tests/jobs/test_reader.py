@@ -2,23 +2,30 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
 
 from engine.files import SourceFile
-from engine.jobs import ReaderLimits, start_reading
+from engine.jobs import ReaderLimits, reader, start_import, start_reading
 from engine.jobs.reader_process import TASKS
 from engine.projects import (
     CACHE,
     create_project,
+    delete_project,
+    import_project_zip,
+    open_project,
     preview_dictionaries,
     preview_from,
     preview_text,
     previews,
     texts,
+    zipped_project,
 )
 from engine.settings import ReadOptions
+from engine.system import watched
 from engine.text import InputError
 from tests.support.archives import zipped
 from tests.support.waiting import LIMIT, wait_until
@@ -222,3 +229,84 @@ def test_what_a_killed_server_left_is_swept(project):
     os.utime(place, (long_ago, long_ago))
     project.add_text([JSONL])
     assert not place.exists()
+
+
+# ---- a project ------------------------------------------------------------------------------
+
+
+def data_of(project):
+    return sorted(path.name for path in project.folder.parent.iterdir())
+
+
+def zip_of(project):
+    project.add_text([JSONL])
+    return SourceFile("p.zip", zipped_project(project))
+
+
+def test_a_project_is_imported_for_its_owner(project):
+    reading = start_import(zip_of(project), "ann@example.org")
+    assert reading.wait(LIMIT)
+    made = open_project(reading.outcome()["project"], "ann@example.org")
+    assert [document.id for document in made.corpus().documents] == ["a", "b"]
+    assert data_of(project) == sorted([project.id, made.id])
+    with pytest.raises(InputError, match="there is no project"):
+        open_project(made.id, "bob@example.org")
+
+
+def test_an_import_gets_the_same_sentence_as_in_this_process(project):
+    bad = zipped({"a.txt": b"x"}, "p.zip")
+    with pytest.raises(InputError) as here:
+        import_project_zip(bad.data)
+    reading = start_import(bad)
+    assert reading.wait(LIMIT)
+    with pytest.raises(InputError) as there:
+        reading.outcome()
+    assert str(there.value) == str(here.value)
+    assert data_of(project) == [project.id]
+
+
+def test_an_import_can_be_stopped_at_any_step_and_leaves_nothing(project):
+    file, steps = zip_of(project), []
+    with watched(steps.append):
+        imported = import_project_zip(file.data)
+    delete_project(imported.id)
+    assert len(steps) == 5  # a block of each of two files, their ends, and a check of the text
+
+    def stop_at(step):
+        done = []
+
+        def watch(amount):
+            if len(done) == step:
+                raise InputError("stopped")
+            done.append(amount)
+
+        with watched(watch), pytest.raises(InputError, match=r"^stopped$"):
+            import_project_zip(file.data)
+
+    for step in range(len(steps)):
+        stop_at(step)
+        assert data_of(project) == [project.id]
+
+
+def test_an_import_has_limits_and_says_what_to_do(project, monkeypatch):
+    monkeypatch.setattr(reader, "_LOOK_SECONDS", 0.001)
+    reading = start_import(zip_of(project), limits=ReaderLimits(memory_mb=1))
+    assert reading.wait(LIMIT)
+    with pytest.raises(InputError) as error:
+        reading.outcome()
+    assert str(error.value) == (
+        "reading p.zip was stopped: it needs more than 1 MB of memory. "
+        "Import it at the command line: glossa import --zip FILE"
+    )
+    assert data_of(project) == [project.id]
+
+
+def test_what_a_killed_server_left_of_an_import_is_swept(project):
+    gone = subprocess.run(
+        [sys.executable, "-c", "from engine.projects import new_place; new_place().mkdir()"],
+        env={**os.environ, "GLOSSA_DATA": str(project.folder.parent)},
+        check=True,
+    )
+    assert gone.returncode == 0 and len(data_of(project)) == 2
+    create_project("Another")
+    assert not [name for name in data_of(project) if name.startswith(".")]

@@ -108,8 +108,9 @@ def test_a_moment_that_is_none_is_no_error(project, value):
     use(project)
 
 
-def test_a_project_whose_counts_are_texts_says_so_in_the_list(project):
-    change(project, "UPDATE dictionary_versions SET phrases = 'many'")
+@pytest.mark.parametrize("count", ["'many'", "9e999"])
+def test_a_project_whose_counts_are_no_counts_says_so_in_the_list(project, count):
+    change(project, f"UPDATE dictionary_versions SET phrases = {count}")
     assert "is damaged" in list_projects()[0].problem
 
 

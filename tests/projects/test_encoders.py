@@ -187,6 +187,12 @@ def known(code):
     return {encoder.name for encoder in ENCODER_MENU if knows_language(encoder, code)}
 
 
+def test_sizes_are_those_of_weights_and_tokenizer():
+    for encoder in ENCODER_MENU[1:]:
+        weights = 4 * encoder.parameters  # MB: float32
+        assert weights - 4 <= encoder.megabytes <= 1.03 * weights, encoder.title
+
+
 def test_every_encoder_says_which_languages_it_knows():
     everything = {encoder.name for encoder in ENCODER_MENU}
     assert known("en") == everything
@@ -205,7 +211,9 @@ def test_the_command_says_which_encoders_know_a_language(data, capsys):
         marks = {row.split()[0]: row[column : column + 3].strip() for row in rows}
         assert marks[BERT] == "no" and marks["FacebookAI/xlm-roberta-base"] == "yes"
     assert main(["encoders"]) == 0
-    assert "German" not in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "German" not in printed
+    assert "XLM-RoBERTa: Fine-tuning it takes about 4 GB of memory and wants a GPU." in printed
     assert main(["encoders", "--project", "nowhere"]) == 2
 
 
@@ -214,6 +222,7 @@ def test_python_has_the_menu_and_the_download(data, hub):
     assert list(table["is_here"]) == [True] + [False] * (len(ENCODER_MENU) - 1)
     assert set(table.index[table["knows_language"]]) == known("de")
     assert "knows_language" not in glossa.encoders()
+    assert table["needs"]["minilm"].endswith("is fast enough on a CPU.")
     folder = glossa.download_encoder(BERT)
     assert folder == encoder_folder(BERT)
     assert glossa.encoders().set_index("name")["is_here"][BERT]

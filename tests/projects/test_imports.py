@@ -317,6 +317,15 @@ def test_a_dictionary_that_we_never_write_is_refused(members, data, tmp_path, ke
     )
 
 
+def test_a_phrase_longer_than_any_sentence_is_refused(members, data, tmp_path):
+    path = "dictionaries/v0001.json"
+    items = json.loads(members[path])
+    items[0]["phrases"][0] = "a " * 100_000
+    assert "has more tokens than a sentence" in refusal(
+        with_dictionaries(members, tmp_path, json.dumps(items)), data
+    )
+
+
 def test_dictionaries_of_nested_brackets_are_refused(members, data, tmp_path):
     assert "cannot be read" in refusal(with_dictionaries(members, tmp_path, NESTED), data)
 

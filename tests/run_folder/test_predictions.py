@@ -112,6 +112,20 @@ def test_predictions_that_someone_changed_are_explained(path, name, value, fault
             read(path)
 
 
+@pytest.mark.parametrize("name", ["document", "entity_type", "matched_phrase"])
+def test_a_row_that_refers_to_a_string_that_is_not_there_is_explained(path, monkeypatch, name):
+    """Damaged bytes can say so; writing such a file is not possible."""
+    table = pq.read_table(path)
+    codes = pa.array(range(1, len(table) + 1), pa.int32())
+    column = pa.DictionaryArray.from_arrays(codes, pa.array(["x"]), safe=False)
+    broken = table.set_column(table.column_names.index(name), name, column)
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda _, columns: broken.select(columns))
+    readers = [read_entities] if name == "matched_phrase" else [read_entities, read_marks]
+    for read in readers:
+        with pytest.raises(InputError, match=r"the run is damaged .*out of bounds"):
+            read(path)
+
+
 @pytest.mark.parametrize("content", [b"", b"doc_id,start\nd,1\n", b"PAR1" * 9])
 def test_a_file_that_is_not_parquet_is_explained(tmp_path, content):
     (tmp_path / "p").write_bytes(content)

@@ -5,7 +5,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from tests.support.waiting import LIMIT
+from tests.support.waiting import LIMIT, wait_until
 
 APP = Path(__file__).resolve().parents[2] / "ui" / "app.py"
 
@@ -54,6 +54,13 @@ def table(page, column):
 
 def upload(page, *files):
     page.file_uploader[0].set_value(list(files)).run()
+    assert not page.exception
+    return page
+
+
+def settled(page):
+    """Draw the page until no process reads or saves."""
+    wait_until(lambda: not page.run().get("progress"), "the process ends", every=0.2)
     assert not page.exception
     return page
 

@@ -127,13 +127,20 @@ def show_reading(reading: Reading, key: str, slot: str, uploader: str) -> None:
         discard_button(key, uploader)
 
 
-def show_saving(reading: Reading, key: str, uploader: str, columns: Sequence[str] = ()) -> Any:
+def show_saving(
+    reading: Reading,
+    key: str,
+    uploader: str,
+    *,
+    columns: Sequence[str] = (),
+    doing: str = "Saving",
+) -> Any:
     """Draw a process that saves files: its progress, or why it failed; return what it saved."""
     if not reading.is_over:
-        show_progress(reading, f"{key}_saving", "Saving")
+        show_progress(reading, f"{key}_saving", doing)
         return None
     if reading.is_cancelled:
-        st.info("Saving was cancelled. Nothing was changed.")
+        st.info(f"{doing} was cancelled. Nothing was changed.")
     else:
         try:
             saved = reading.outcome()

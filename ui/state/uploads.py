@@ -17,7 +17,7 @@ from engine.dictionaries import Dictionary, retype
 from engine.files import SourceFile
 from engine.formats import column_names
 from engine.formats import read_corpus as read_files
-from engine.jobs import Reading, start_reading
+from engine.jobs import Reading, start_import, start_reading
 from engine.projects import (
     DictionaryPreview,
     GoldPreview,
@@ -190,6 +190,11 @@ def start_saving(
     """Let a process of its own read the files and save them; `saving` returns it from now on."""
     reading = start_reading(project.folder, task, uploads.load(), options, **more)
     _readings()[_saving(slot)] = options, reading
+
+
+def start_importing(file: UploadedFile, owner: str | None, slot: str) -> None:
+    """Let a process of its own make a project of a zip; `saving` returns it from now on."""
+    _readings()[_saving(slot)] = None, start_import(SourceFile(file.name, file.getvalue()), owner)
 
 
 def saving(slot: str, options: ReadOptions | None = None) -> Reading | None:

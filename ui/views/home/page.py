@@ -13,7 +13,6 @@ from engine.projects import (
     create_project,
     delete_project,
     duplicate_project,
-    import_project_zip,
     list_projects,
     open_project,
     reset_sample,
@@ -22,12 +21,11 @@ from engine.projects import (
     unshare_project,
     zipped_project,
 )
-from engine.settings import LIMITS
 from engine.text import InputError
 from ui.parts import elements, wording
 from ui.state import current
 from ui.state.visitor import visitor
-from ui.views.home import guide
+from ui.views.home import guide, zip_import
 from ui.views.home.picture import path_picture
 
 PAGE_SIZE = 20
@@ -53,7 +51,8 @@ def show() -> None:
     with st.container(horizontal=True, key="home_cards"):
         show_sample()
         show_new()
-        show_import()
+        if imported := zip_import.show():
+            open_at(imported, "text")
     if project is not None and project.id == SAMPLE_ID:
         guide.show(project)
     show_projects()
@@ -98,23 +97,6 @@ def show_new() -> None:
         if st.form_submit_button("Create project"):
             with elements.explained():
                 open_at(create_project(name, visitor()).id, "text")
-
-
-def show_import() -> None:
-    """Draw the card that imports a project from a zip file."""
-    with st.container(border=True):
-        st.subheader("Import a project", anchor=False)
-        file = st.file_uploader(
-            "Zip file of a project",
-            type="zip",
-            max_upload_size=LIMITS.file_mb,
-            key=current.uploader_key("home_zip"),
-        )
-        if file and st.button("Import project", key="home_import"):
-            with elements.explained():
-                project = import_project_zip(file.getvalue(), visitor())
-                current.empty_uploader("home_zip")
-                open_at(project.id, "text")
 
 
 def open_at(project_id: str, page_name: str) -> None:

@@ -92,7 +92,7 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     if preview.notes:
         st.html(bullets(preview.notes))
     if process := uploads.saving(key, options):
-        if reading.show_saving(process, key, UPLOADER, columns):
+        if reading.show_saving(process, key, UPLOADER, columns=columns):
             finish(preview.documents)
         return
     with st.container(horizontal=True):

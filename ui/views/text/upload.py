@@ -70,7 +70,9 @@ def show_preview(project: Project, files: uploads.Uploads, key: str) -> None:
     if preview.notes:
         st.html(bullets(preview.notes))
     if process := uploads.saving(key, options):
-        if saved := reading.show_saving(process, key, UPLOADER, uploads.columns(files, options)):
+        if saved := reading.show_saving(
+            process, key, UPLOADER, columns=uploads.columns(files, options)
+        ):
             finish(saved["files"], saved["sentences"], saved["notes"], preview.notes)
         return
     with st.container(horizontal=True):
