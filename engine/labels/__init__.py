@@ -18,11 +18,10 @@ phrase_tables  how often each phrase matches
 candidates     frequent names that nothing matches
 name_likeness  how much unlabeled words look like matches, and of which type
 likely         unlabeled tokens that a linear model finds likely, and their names
-health         phrases that likely match wrongly, and what to do about them
 """
 
 from engine.labels.abbreviations import find_definitions, find_short_forms, is_short_form
-from engine.labels.adaptation import Abbreviation, Adaptation, CaseDecision
+from engine.labels.adaptation import LOWER_SHARE, Abbreviation, Adaptation, CaseDecision
 from engine.labels.candidates import looks_like_a_name, missing_candidates
 from engine.labels.changes import Changes, change_examples, label_changes
 from engine.labels.corrections import correct_labels
@@ -49,16 +48,6 @@ from engine.labels.distant import (
     match_options,
     paint,
 )
-from engine.labels.health import (
-    ADD,
-    AS_WRITTEN,
-    KEEP,
-    MUTE,
-    Health,
-    HealthEntry,
-    check_health,
-    mend,
-)
 from engine.labels.likely import (
     LIKELY,
     DoubtfulPhrase,
@@ -76,15 +65,12 @@ from engine.labels.variants import ABBREVIATION, LETTER_CASE, added_labels
 
 __all__ = [
     "ABBREVIATION",
-    "ADD",
     "ALSO_COLUMNS",
-    "AS_WRITTEN",
-    "KEEP",
     "KEPT",
     "LETTER_CASE",
     "LIKELY",
+    "LOWER_SHARE",
     "MATCH_COLUMNS",
-    "MUTE",
     "OUTCOMES",
     "SAME_TYPE",
     "SHORTER_COLUMNS",
@@ -96,8 +82,6 @@ __all__ = [
     "Coverage",
     "DistantLabels",
     "DoubtfulPhrase",
-    "Health",
-    "HealthEntry",
     "Labeler",
     "LikelyName",
     "LikelyTokens",
@@ -106,7 +90,6 @@ __all__ = [
     "SpellingCounts",
     "added_labels",
     "change_examples",
-    "check_health",
     "conflicts",
     "correct_labels",
     "coverage_along",
@@ -129,7 +112,6 @@ __all__ = [
     "match_options",
     "matches_per_sentence",
     "measure_coverage",
-    "mend",
     "missing_candidates",
     "paint",
     "phrase_table",

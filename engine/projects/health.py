@@ -3,16 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from engine.dictionaries import Dictionary, list_phrases
-from engine.labels import (
-    ADD,
-    AS_WRITTEN,
-    MUTE,
-    DistantLabels,
-    Health,
-    HealthEntry,
-    check_health,
-    mend,
-)
+from engine.health import ADD, AS_WRITTEN, MUTE, Health, HealthEntry, check_health, mend
+from engine.labels import DistantLabels
 from engine.projects.likely import kept_likely
 from engine.projects.project import Project
 from engine.text import Sentence
@@ -47,9 +39,10 @@ def mend_dictionaries(
     by_action: dict[str, list[str]] = {}
     for entry in entries:
         done = ADD if entry.proposal == ADD else action or entry.proposal
-        if done in _DONE:
+        if done in _DONE and not entry.group:
             by_action.setdefault(done, []).extend(text for text, _ in entry.phrases)
     parts = [f"{_DONE[done]} {list_phrases(texts)}" for done, texts in by_action.items()]
+    parts += [f"{_DONE[MUTE]} {entry.name}" for entry in entries if entry.group and action == MUTE]
     return project.save_dictionaries(changed, "; ".join(parts), based_on=version)
 
 

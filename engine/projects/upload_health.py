@@ -21,7 +21,8 @@ from engine.dictionaries import (
     is_unit,
     join,
 )
-from engine.labels import ADD, KEEP, MUTE, Health, HealthEntry, check_health, label, mend
+from engine.health import ADD, KEEP, MUTE, Health, HealthEntry, check_health, mend
+from engine.labels import label
 from engine.projects.health import keep_entries
 from engine.projects.project import Project
 from engine.text import Document, Layout

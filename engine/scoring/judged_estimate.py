@@ -27,6 +27,7 @@ _SPENT = 2.0  # judgements that estimating the spread of a stratum costs
 _PRIOR_JUDGEMENTS = 1.0  # what a stratum is taken to have said before it is judged
 _WRONG = np.array([0.5, 0.45, 0.05])  # how often a wrong entity touches 0, 1 or 2 names, at first
 _WRONG_WEIGHT = 4.0
+_SUREST = 0.8  # no entity is taken to be likelier right: taggers are often too sure
 _SCORE_WEIGHT = 2.0  # judgements that the score of an entity is worth
 _NAMES_PER_EXPECTED = 0.5  # of a passage, at first: the confidence counts words, not names
 
@@ -203,7 +204,7 @@ def _expect(tallies: list[_StratumTally]) -> None:
             tally.expected = _poisson(tally.stratum.expected * names / said)
         else:
             right = entities[0] + _SCORE_WEIGHT * tally.stratum.expected
-            share = right / (entities.sum() + _SCORE_WEIGHT)
+            share = min(right / (entities.sum() + _SCORE_WEIGHT), _SUREST)
             tally.expected = np.array([share, *((1 - share) * wrong / wrong.sum())])
 
 

@@ -62,6 +62,35 @@ def test_phrases_match_only_as_written_and_all_proposals_are_accepted(project):
     assert muted(project) == [("in", "Disease")]
 
 
+RECEPTORS = b"".join(b"%colim receptor\n" % letter for letter in b"abcdefghijklmnopqrstuvwx")
+OF_A_KIND = b"The bolim receptor and the colim receptor. " * 3
+
+
+@pytest.mark.parametrize("name, place", [("labels", "Noisy phrases"), ("dictionaries", None)])
+def test_a_kind_of_names_is_muted_with_one_click_and_the_change_is_undone(name, place):
+    project = make_project(OF_A_KIND, dictionaries={"Protein.txt": RECEPTORS})
+    page = show(name, project, place)
+    shown = html(page)
+    assert "<b>Names that end with “receptor”</b>" in shown
+    assert "24 things in the dictionary have a name that ends with “receptor”" in shown
+    assert "about 0 wrong" not in shown  # nobody knows
+    checked(page.button(key=f"health_mute_{name}_kind_0").click().run())
+    assert len(muted(project)) == 24
+    assert "that end with" not in html(page)
+    assert any("Muted names that end with “receptor”" in text for text in captions(page))
+    checked(page.button(key=f"health_undo_{name}").click().run())
+    assert muted(project) == []
+    assert "that end with" in html(page)
+
+
+def test_a_kind_that_a_person_looks_for_is_not_asked_about_again():
+    project = make_project(OF_A_KIND, dictionaries={"Protein.txt": RECEPTORS})
+    page = show("dictionaries", project)
+    checked(page.button(key="health_keep_dictionaries_kind_0").click().run())
+    assert "that end with" not in html(show("dictionaries", project))
+    assert not muted(project)
+
+
 @pytest.mark.parametrize("name", ["labels", "train"])
 def test_a_line_says_how_many_phrases_look_wrong(project, name):
     page = show(name, project)

@@ -4,7 +4,7 @@ import pytest
 
 from engine.cli.command_line import main
 from engine.files.sources import SourceFile
-from engine.labels import AS_WRITTEN
+from engine.health import AS_WRITTEN, MUTE
 from engine.projects import health_of, keep_entries, kept_entries, labels_of, mend_dictionaries
 from engine.projects.workspace import create_project
 
@@ -59,6 +59,57 @@ def test_the_command_prints_the_entries_and_accepts_them(project, capsys):
     assert "The dictionaries are at version 2." in capsys.readouterr().out
     assert main(["health", "--project", project.id]) == 0
     assert "No phrase looks wrong." in capsys.readouterr().out
+
+
+# ---- kinds of names -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_kind(tmp_path, monkeypatch):
+    """A project whose dictionary has 24 receptors, of which the text has two."""
+    monkeypatch.setenv("GLOSSA_DATA", str(tmp_path))
+    project = create_project("Receptors")
+    names = [f"{letter}olim receptor" for letter in "abcdefghijklmnopqrstuvwx"]
+    text = "He took aspirin. " + "The bolim receptor and the colim receptor. " * 3
+    project.add_text([SourceFile("notes.txt", text.encode())])
+    lines = "\n".join(["aspirin", *names]).encode()
+    project.add_dictionaries([SourceFile("Chemical.txt", lines)])
+    return project
+
+
+def test_a_kind_is_muted_as_one_version_with_its_name(with_kind):
+    found = health(with_kind)
+    assert mend_dictionaries(with_kind, found.kinds, MUTE) == 2
+    reason = with_kind.dictionary_history()[0].reason
+    assert reason == "Muted names that end with “receptor”"
+    [dictionary] = with_kind.dictionaries()
+    assert len(dictionary.muted) == 24
+    assert not health(with_kind).kinds
+
+
+def test_the_command_lists_kinds_and_mutes_one(with_kind, capsys):
+    assert main(["health", "--project", with_kind.id]) == 0
+    shown = capsys.readouterr().out
+    assert "Kinds of names" in shown and "receptor" in shown
+    assert main(["health", "--project", with_kind.id, "--mute-kind", "Receptor"]) == 0
+    said = capsys.readouterr().out
+    assert "Muted names that end with “receptor”. The dictionaries are at version 2." in said
+
+
+def test_a_kind_that_is_not_listed_has_its_sentence(with_kind, capsys):
+    assert main(["health", "--project", with_kind.id, "--mute-kind", "kinase"]) == 2
+    said = capsys.readouterr().err
+    assert 'there is no kind of names "kinase" here; listed are: receptor' in said
+    assert with_kind.dictionary_version() == 1
+
+
+def test_only_a_project_mutes_a_kind(tmp_path, capsys):
+    text, names = tmp_path / "a.txt", tmp_path / "Chemical.txt"
+    text.write_text("in lead")
+    names.write_text("lead\n")
+    given = ["health", str(text), "--dictionary", str(names), "--mute-kind", "receptor"]
+    assert main(given) == 2
+    assert "--mute-kind changes the dictionaries of a project" in capsys.readouterr().err
 
 
 def test_only_a_project_is_mended(tmp_path, capsys):

@@ -5,7 +5,7 @@ import pytest
 from engine.dictionaries.model import NEVER, Dictionary, Phrase
 from engine.files.sources import SourceFile
 from engine.formats import read_corpus
-from engine.labels import ADD, AS_WRITTEN, KEEP, MUTE
+from engine.health import ADD, AS_WRITTEN, KEEP, MUTE
 from engine.projects import upload_health as uploaded
 from engine.projects.health import kept_entries
 from engine.projects.workspace import create_project

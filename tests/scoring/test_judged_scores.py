@@ -139,6 +139,20 @@ def test_every_stratum_is_asked_and_unsure_is_replaced(world):
     assert unsure not in instead and len(instead) == 1
 
 
+def test_a_tagger_that_is_too_sure_is_asked_about_what_it_is_sure_of():
+    """Of 450 entities, 400 have a score of 1: they are asked about like others, not once."""
+    sentences = [["Gout", "hurts"]] * 450
+    document = make_tokenized_document("d", sentences)
+    bounds = (sentence.token_bounds() for sentence in document.sentences)
+    marks = tuple(
+        Entity(starts[0], ends[0], "A", score=1.0 if i < 400 else 0.5)
+        for i, (starts, ends) in enumerate(bounds)
+    )
+    units = make_units([document], {"d": marks})
+    sure = {("d", mark.start, mark.end, "A") for mark in marks[:400]}
+    assert len(sure & set(to_judge(units, {}))) >= 10  # of 25; 5 if scores are believed
+
+
 def test_answers_move_the_questions_to_where_they_differ(world):
     """If all entities are right and passages differ, the second round asks about passages."""
 

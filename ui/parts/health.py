@@ -10,7 +10,8 @@ from threading import Lock
 import streamlit as st
 
 from engine.dictionaries import Dictionary
-from engine.labels import ADD, AS_WRITTEN, KEEP, MUTE, DistantLabels, Health, HealthEntry
+from engine.health import ADD, AS_WRITTEN, KEEP, MUTE, Health, HealthEntry
+from engine.labels import DistantLabels
 from engine.projects import (
     Project,
     health_of,
@@ -36,6 +37,10 @@ HELP = {
     AS_WRITTEN: "These phrases match only in the letter case in which the dictionary has them.",
     ADD: "Add these names in the order of the text; the inverted ones stay.",
     KEEP: "Leave it as it is, and do not ask again.",
+}
+HELP_KIND = {
+    MUTE: "All names of this kind match nothing any more, in this text and in others.",
+    KEEP: "You look for this kind: do not ask again.",
 }
 Key = tuple[object, ...]
 Rights = Mapping[tuple[str, str], tuple[int, int]]  # by phrase and type: checked, and right
@@ -97,23 +102,36 @@ def show(
     if found is None:
         return
     show_undo(project, place)
-    if not found.entries:
-        st.info("No phrase of the dictionaries looks wrong.", icon=":material/check:")
-        return
     st.html(STYLE)
-    show_head(project, found, place, is_titled=is_titled)
-    entries = found.entries[:MOST]
-    if len(found.entries) > FEW and not st.toggle(
-        f"Show all {len(entries):,}", key=f"health_all_{place}"
-    ):
+    if found.entries:
+        show_head(project, found, place, is_titled=is_titled)
+        show_entries(project, found.entries, place, rights)
+    else:
+        st.info("No phrase of the dictionaries looks wrong.", icon=":material/check:")
+    if found.kinds:
+        st.markdown("**Kinds of names**")
+        st.caption(
+            "Is there a kind that you do not look for? One click mutes all its names. Neither the "
+            "phrases nor the text can tell, so nothing is proposed. The kinds with most matches "
+            "come first."
+        )
+        show_entries(project, found.kinds, f"{place}_kind")
+
+
+def show_entries(
+    project: Project, found: Sequence[HealthEntry], place: str, rights: Rights | None = None
+) -> None:
+    """Draw entries, a few at first."""
+    entries = found[:MOST]
+    if len(found) > FEW and not st.toggle(f"Show all {len(entries):,}", key=f"health_all_{place}"):
         entries = entries[:FEW]
     sentences = corpus.sentences(project)
     held = {name for dictionary in state.dictionaries(project) for name in dictionary.types}
     for number, entry in enumerate(entries):
         shown = entry_html(entry, sentences, type_colors(held), rights)
         show_entry(project, entry, shown, f"{place}_{number}")
-    if len(found.entries) > MOST:
-        st.caption(f"The first {MOST} of {len(found.entries):,}.")
+    if len(found) > MOST:
+        st.caption(f"The first {MOST} of {len(found):,}.")
 
 
 def show_head(project: Project, found: Health, place: str, *, is_titled: bool = False) -> None:
@@ -145,6 +163,8 @@ def show_entry(project: Project, entry: HealthEntry, shown: str, key: str) -> No
     with st.container(border=True, gap="small"):
         st.html(shown)
         choices = (ADD, KEEP) if entry.proposal == ADD else (MUTE, AS_WRITTEN, KEEP)
+        if entry.group:
+            choices = (MUTE, KEEP)
         with st.container(horizontal=True):
             for choice in choices:
                 st.button(
@@ -152,7 +172,7 @@ def show_entry(project: Project, entry: HealthEntry, shown: str, key: str) -> No
                     key=f"health_{choice.replace(' ', '_')}_{key}",
                     on_click=act,
                     args=(project, (entry,), choice),
-                    help=HELP[choice],
+                    help=HELP_KIND[choice] if entry.group else HELP[choice],
                 )
 
 
@@ -171,6 +191,8 @@ def entry_html(
     matches = "1 match" if entry.match_count == 1 else f"{entry.match_count:,} matches"
     if entry.proposal == ADD:
         counts = f"{matches} more"
+    elif entry.group:
+        counts = matches
     else:
         counts = f"{matches}, about {max(round(entry.wrong), 1):,} wrong"
         known = [rights[pair] for pair in entry.phrases if pair in rights] if rights else []
@@ -178,13 +200,14 @@ def entry_html(
             checked, right = (sum(figures) for figures in zip(*known, strict=True))
             counts += f" · {right:,} of {checked:,} checked are right"
     entity_type = entry.phrases[0][1]
+    name = entry.name[:1].upper() + entry.name[1:]
     examples = (
         example_html(sentences[i], Span(start, end, entity_type), colors)
         for i, start, end in entry.examples
     )
     shown = "".join(f'<div class="gl-health-example" dir="auto">{text}</div>' for text in examples)
     return (
-        f'<div class="gl-health"><b>{escape(entry.name)}</b> '
+        f'<div class="gl-health"><b>{escape(name)}</b> '
         f'<span class="gl-health-kind">{escape(entry.entity_type)} · {escape(entry.kind)} · '
         f"{counts}</span><div>{escape(entry.reason)}</div>{shown}</div>"
     )

@@ -67,10 +67,13 @@ def show_dictionaries(project: Project) -> None:
 def show_health(project: Project) -> None:
     """Draw what hurts in the dictionaries; open after an upload, closed otherwise."""
     found = health.health(project)
-    if found is None or not found.entries:
+    if found is None or not (found.entries or found.kinds):
         health.show_undo(project, "dictionaries")
         return
-    title = str(found) or f"{elements.plural(len(found.entries), 'phrase')} to look at"
+    number, what = len(found.entries), "phrase"
+    if not found.entries:
+        number, what = len(found.kinds), "kind"
+    title = str(found) or f"{elements.plural(number, what)} to look at"
     with st.expander(
         elements.plain(title),
         expanded=state.was_uploaded(project),

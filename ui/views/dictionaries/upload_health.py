@@ -6,8 +6,8 @@ from html import escape
 
 import streamlit as st
 
+from engine.health import ADD, AS_WRITTEN, KEEP, MUTE, HealthEntry
 from engine.jobs import Reading
-from engine.labels import ADD, AS_WRITTEN, KEEP, MUTE, HealthEntry
 from engine.projects import INVERTED, Chosen, DictionaryPreview, Project, UploadHealth
 from engine.settings import ReadOptions
 from engine.text import InputError

@@ -3,18 +3,17 @@
 import pytest
 
 from engine.dictionaries import Dictionary, Phrase
-from engine.labels import (
+from engine.health import (
     ADD,
     AS_WRITTEN,
     KEEP,
     MUTE,
-    DoubtfulPhrase,
     Health,
     check_health,
-    label,
     mend,
+    natural_order,
 )
-from engine.labels.health import natural_order
+from engine.labels import DoubtfulPhrase, label
 from engine.text import make_document
 
 
