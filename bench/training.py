@@ -685,7 +685,7 @@ def run_predict(folder: Path, token_count: int, name: str) -> dict:
     run = folder / ("balanced" if name == "before" else name)
     predict = padded(main) if name == "before" else main
     workers = "1" if name == "before" else str(torch.get_num_threads())
-    started = perf_counter()
+    started, own = perf_counter(), _own_seconds()
     with redirect_stdout(out):
         code = predict(
             ["predict", "--run", str(run), str(text), "--out", str(entities), "--workers", workers]
@@ -698,6 +698,7 @@ def run_predict(folder: Path, token_count: int, name: str) -> dict:
         "text_mb": round(text.stat().st_size / 1e6),
         "predict_seconds": round(seconds, 2),
         "predict_tokens_per_second": round(token_count / seconds),
+        "cpu_seconds": round(_own_seconds() - own, 2),
         "before_mb": before,
         "peak_mb": peak_mb(),
         "worker_mb": peak_mb(resource.RUSAGE_CHILDREN),
@@ -857,6 +858,7 @@ def show_predict(row: dict) -> None:
         f"\npredicting {row['tokens']:,} tokens ({row['text_mb']:,} MB), "
         f"{row['threads']} thread(s), run {row['run']}: "
         f"{row['predict_seconds']:.1f} s, {row['predict_tokens_per_second']:,} tokens/s, "
+        f"{row['cpu_seconds']:.1f} processor seconds, "
         f"{row['entities']:,} entities; {row['before_mb']:,} MB before, "
         f"{row['peak_mb']:,} MB peak, {row['worker_mb']:,} MB in a worker; "
         f"others {row['others']:.2f}",

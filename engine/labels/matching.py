@@ -64,6 +64,8 @@ class Matcher:
         self._in_index: list[bool] = []  # by phrase id
         self._dictionaries = dictionaries
         self._options = [dictionary.match or default for dictionary in dictionaries]
+        # Made once: every option is checked when it is made.
+        self._with_case = [replace(options, ignore_case=False) for options in self._options]
         self._tokens_given = tokens_given
         self._folding = folding
         self._spellings: dict[tuple[int, tuple[str, ...]], int] = {}
@@ -170,8 +172,9 @@ class Matcher:
 
         Other than in adaptive dictionaries, any spelling that matches counts as exact.
         """
-        options = self._options[self.dictionary_of[phrase_id]]
-        phrase, with_case = self.phrases[phrase_id], replace(options, ignore_case=False)
+        number = self.dictionary_of[phrase_id]
+        options, with_case = self._options[number], self._with_case[number]
+        phrase = self.phrases[phrase_id]
         if self._is_cased(phrase_id):
             forms = phrase_tokens(phrase.text, options, tokens_given=self._tokens_given)
             wanted = {folded_tokens(form, with_case) for form in forms}
