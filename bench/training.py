@@ -16,6 +16,7 @@ paper's size, the same risk (MPN) and the same number of threads, and they take 
   pair     ours twice at the same time, one process and one thread each, as methods and seeds train
            side by side; seconds per pass; only with two threads
   random   transformer: the same code as ours with random batches of 32 sentences
+  before   transformer: ours with matrix products in float32, whatever the processor is fast at
 
 The part "encoder" times layer 3 of the frozen MiniLM alone: as transformers computes it, padded
 (before), and packed in each precision that this processor has. It takes turns, too.
@@ -25,7 +26,8 @@ The figure of a system is its fastest of --repeats passes; tokens are counted wi
 that another process wrote: reading, splitting and writing count too. The runs are
 
   paper     a BiLSTM of the paper's size, without MiniLM
-  before    a balanced run whose layer of MiniLM is computed as before: padded, in float32
+  before    a balanced run whose layer of MiniLM is computed as before: padded, in float32, by
+            transformers, in one process with all threads; later, one process per core
   balanced  the same run as it is now
   twin      its fast twin
 
@@ -482,10 +484,23 @@ def run_transformer(sentences: int, repeats: int, data_folder: Path) -> dict:
     risk_of = risk_of_labels(data)
     systems = {
         "random": random_batches(data, inputs, settings, risk_of),
+        "before": in_float32(ours(data, inputs, settings, risk_of)),
         "ours": ours(data, inputs, settings, risk_of),
     }
     tokens = len(data.labels)
     return {"tokens": tokens, "systems": measure(systems, tokens, repeats)}
+
+
+def in_float32(system: System) -> System:
+    """Return the same system without bfloat16."""
+    from contextlib import nullcontext
+    from unittest.mock import patch
+
+    from engine.network import TransformerTagger
+
+    module = sys.modules[TransformerTagger.__module__]
+    swapped = patch.object(module, "mixed_precision", lambda *_, **__: nullcontext())
+    return System(swapped(system.train), swapped(system.predict))
 
 
 def random_batches(data, inputs, settings, risk_of) -> System:
@@ -573,17 +588,21 @@ def padded(work: Callable) -> Callable:
     """Return `work` with the encoder of transformers, on padded batches, in float32."""
     from unittest.mock import patch
 
-    from engine.network import contextual_features
+    from engine.network import Pretrained, contextual_features, set_threads
 
-    module = sys.modules[contextual_features.__module__]
-    return patch.object(module, "is_packable", lambda _: False)(work)
+    features, device = (sys.modules[f.__module__] for f in (contextual_features, set_threads))
+    is_padded = patch.object(features, "is_packable", lambda _: False)
+    is_whole = patch.object(Pretrained, "frozen_encoder", lambda self, _: self.encoder)
+    has_mkl_only = patch.object(device, "_has_slow_mkl", lambda: False)
+    return is_padded(is_whole(has_mkl_only(work)))
 
 
 def fast_precisions() -> list[str]:
     """Return the precisions other than float32 that this processor computes fast."""
     import torch
 
-    has = {"bfloat16": torch.cpu._is_amx_tile_supported(), "int8": torch.cpu._is_vnni_supported()}
+    has_bfloat16 = torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+    has = {"bfloat16": has_bfloat16, "int8": torch.cpu._is_vnni_supported()}
     return [name for name in has if has[name]]
 
 
@@ -655,6 +674,8 @@ def run_predict(folder: Path, token_count: int, name: str) -> dict:
     from contextlib import redirect_stdout
     from io import StringIO
 
+    import torch
+
     import engine.runs  # noqa: F401 - torch is loaded before memory is measured
     from engine.cli import main
 
@@ -663,9 +684,12 @@ def run_predict(folder: Path, token_count: int, name: str) -> dict:
     entities = folder / f"entities-{token_count}.csv"
     run = folder / ("balanced" if name == "before" else name)
     predict = padded(main) if name == "before" else main
-    started = perf_counter()
+    workers = "1" if name == "before" else str(torch.get_num_threads())
+    started, own = perf_counter(), _own_seconds()
     with redirect_stdout(out):
-        code = predict(["predict", "--run", str(run), str(text), "--out", str(entities)])
+        code = predict(
+            ["predict", "--run", str(run), str(text), "--out", str(entities), "--workers", workers]
+        )
     seconds = perf_counter() - started
     assert code == 0
     return {
@@ -674,15 +698,17 @@ def run_predict(folder: Path, token_count: int, name: str) -> dict:
         "text_mb": round(text.stat().st_size / 1e6),
         "predict_seconds": round(seconds, 2),
         "predict_tokens_per_second": round(token_count / seconds),
+        "cpu_seconds": round(_own_seconds() - own, 2),
         "before_mb": before,
         "peak_mb": peak_mb(),
+        "worker_mb": peak_mb(resource.RUSAGE_CHILDREN),
         "entities": int(out.getvalue().split("Wrote ")[1].split()[0].replace(",", "")),
     }
 
 
-def peak_mb() -> int:
-    """Return the peak memory of this process so far."""
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+def peak_mb(whose: int = resource.RUSAGE_SELF) -> int:
+    """Return the peak memory of this process so far, or of the largest that it started."""
+    return round(resource.getrusage(whose).ru_maxrss / 1024)
 
 
 # ---- cells ----------------------------------------------------------------------------------
@@ -832,8 +858,10 @@ def show_predict(row: dict) -> None:
         f"\npredicting {row['tokens']:,} tokens ({row['text_mb']:,} MB), "
         f"{row['threads']} thread(s), run {row['run']}: "
         f"{row['predict_seconds']:.1f} s, {row['predict_tokens_per_second']:,} tokens/s, "
+        f"{row['cpu_seconds']:.1f} processor seconds, "
         f"{row['entities']:,} entities; {row['before_mb']:,} MB before, "
-        f"{row['peak_mb']:,} MB peak; others {row['others']:.2f}",
+        f"{row['peak_mb']:,} MB peak, {row['worker_mb']:,} MB in a worker; "
+        f"others {row['others']:.2f}",
         flush=True,
     )
 

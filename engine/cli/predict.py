@@ -38,7 +38,8 @@ def predict_command(options: argparse.Namespace) -> None:
     told = stream.notes
     cut = CutTokens(trained)
     with console.ProgressBar("Predicting", len(stream), "documents") as progress:
-        predicted = _advancing(predict_stream(trained, stream, folder.name, cut), progress)
+        found = predict_stream(trained, stream, folder.name, cut, workers=options.workers)
+        predicted = _advancing(found, progress)
         pairs, kinds = _begun(predicted, stream)
         ids = stream.ids() if stream.has_odd_ids else None
         report = write_documents(

@@ -81,6 +81,9 @@ def begins_lower(text: str) -> bool | None:
     >>> [begins_lower(text) for text in ("5-fluorouracil", "Paris", "東京")]
     [True, False, None]
     """
+    first = text[:1]  # nearly always a letter
+    if first.islower() or first.isupper():
+        return first.islower()
     return next((c.islower() for c in text if c.islower() or c.isupper()), None)
 
 

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from engine.settings import MatchOptions
@@ -58,6 +58,7 @@ class Dictionary:
     as_written: frozenset[tuple[str, str]] = frozenset()  # pairs that match in their own case only
     notes: tuple[str, ...] = ()  # what the reader fixed or skipped; one line each
     places: tuple[Place, ...] | None = None  # the only places where phrases match; None: anywhere
+    _fingerprint: str | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "notes", tuple(map(one_line, self.notes)))
@@ -70,8 +71,15 @@ class Dictionary:
     def fingerprint(self) -> str:
         """A short hash of everything that affects matching, and of nothing else.
 
-        The dictionary's name and notes, the order of its phrases and their lines do not count.
+        The dictionary's name and notes, the order of its phrases and their lines do not count. It
+        is computed when first asked for, then kept.
         """
+        if self._fingerprint is None:
+            object.__setattr__(self, "_fingerprint", self._hashed())
+        assert self._fingerprint is not None
+        return self._fingerprint
+
+    def _hashed(self) -> str:
         # ascii() quotes, so ("a b", "c") and ("a", "b c") differ; it also accepts lone surrogates.
         lines = sorted({ascii((p.text, p.entity_type, p.canonical_id)) for p in self.phrases})
         options = (self.match, self.priority, self.is_enabled, sorted(self.muted))

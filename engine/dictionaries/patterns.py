@@ -22,6 +22,7 @@ _NUMBER_WORDS = frozenset((
 ))  # fmt: skip
 _NUMBER = regex.compile(r"[+\-±~]?\d[\d.,]*(/\d+)?")
 _REPEATED = regex.compile(r"\{(\d*)(,?)(\d*)\}")
+_BEGINNINGS = (REGEX, f"{TOKENS}[")  # one look for both: every phrase is asked several times
 _Test = Callable[[str], bool]
 
 
@@ -35,7 +36,7 @@ def is_pattern(text: str) -> bool:
     >>> [is_pattern(text) for text in ("re:IL-[0-9]+", 'tokens:[{"LOWER": "il"}]', "re", "IL-2")]
     [True, True, False, False]
     """
-    return (text.startswith(REGEX) and len(text) > len(REGEX)) or text.startswith(f"{TOKENS}[")
+    return text.startswith(_BEGINNINGS) and text != REGEX
 
 
 def token_pattern_text(tokens: Sequence[Any]) -> str:

@@ -220,13 +220,13 @@ def _sift(items: Iterable[Phrase | Skip]) -> tuple[list[Phrase], _Tally]:
 def _compiled(phrases: list[Phrase]) -> tuple[list[Phrase], list[str]]:
     """Return the phrases without patterns that cannot be used, and a note on each of those."""
     faulty: dict[int, str] = {}
-    for number, phrase in enumerate(phrases):
-        if is_pattern(phrase.text):
-            try:
-                compile_pattern(phrase.text)
-            except PatternError as error:
-                where = f"line {phrase.line:,}: " if phrase.line else ""
-                faulty[number] = f"{where}the pattern {phrase.text[:80]} {error}; left out"
+    for number in [i for i, phrase in enumerate(phrases) if is_pattern(phrase.text)]:
+        phrase = phrases[number]
+        try:
+            compile_pattern(phrase.text)
+        except PatternError as error:
+            where = f"line {phrase.line:,}: " if phrase.line else ""
+            faulty[number] = f"{where}the pattern {phrase.text[:80]} {error}; left out"
     if not faulty:
         return phrases, []
     kept = [phrase for number, phrase in enumerate(phrases) if number not in faulty]

@@ -137,7 +137,8 @@ def _parse(name: str, lines: Iterator[str], delimiter: str) -> Iterator[Row]:
     line = 1
     try:
         for cells in reader:
-            if any(map(str.strip, cells)):
+            # The first cell tells nearly always.
+            if cells and (cells[0].strip() or any(map(str.strip, cells))):
                 yield Row(line, tuple(cells))
             line = reader.line_num + 1
     except csv.Error as error:

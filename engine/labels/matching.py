@@ -61,8 +61,11 @@ class Matcher:
         """
         self.phrases: list[Phrase] = []  # by phrase id
         self.dictionary_of: list[int] = []  # phrase id -> index into `dictionaries`
+        self._in_index: list[bool] = []  # by phrase id
         self._dictionaries = dictionaries
         self._options = [dictionary.match or default for dictionary in dictionaries]
+        # Made once: every option is checked when it is made.
+        self._with_case = [replace(options, ignore_case=False) for options in self._options]
         self._tokens_given = tokens_given
         self._folding = folding
         self._spellings: dict[tuple[int, tuple[str, ...]], int] = {}
@@ -72,8 +75,10 @@ class Matcher:
         ):
             active = list(active_phrases(dictionary))
             vocabulary, entries = vocabularies.setdefault(options, (Vocabulary(options), []))
+            in_index = [is_indexed(dictionary, phrase) for phrase in active]
+            self._in_index += in_index
             # What other modules find has no tokens here.
-            texts = [phrase.text if is_indexed(dictionary, phrase) else "" for phrase in active]
+            texts = [p.text if here else "" for p, here in zip(active, in_index, strict=True)]
             entries += vocabulary.add(texts, len(self.phrases), tokens_given=tokens_given)
             self.phrases += active
             self.dictionary_of += [number] * len(active)
@@ -114,18 +119,13 @@ class Matcher:
     def is_adaptive(self, phrase_id: int) -> bool:
         """Return whether the text decides on the letter case of a phrase."""
         options = self._options[self.dictionary_of[phrase_id]]
-        dictionary = self._dictionaries[self.dictionary_of[phrase_id]]
-        return options.is_adaptive and is_indexed(dictionary, self.phrases[phrase_id])
+        return options.is_adaptive and self._in_index[phrase_id]
 
     def adaptive_phrases(self) -> npt.NDArray[np.bool_]:
         """Return for each phrase whether the text decides on its letter case."""
         by_dictionary = np.array([options.is_adaptive for options in self._options], bool)
         numbers = np.array(self.dictionary_of, np.intp)
-        in_index = (
-            is_indexed(self._dictionaries[number], phrase)
-            for number, phrase in zip(self.dictionary_of, self.phrases, strict=True)
-        )
-        is_adaptive: npt.NDArray[np.bool_] = by_dictionary[numbers] & np.fromiter(in_index, bool)
+        is_adaptive: npt.NDArray[np.bool_] = by_dictionary[numbers] & np.array(self._in_index, bool)
         return is_adaptive
 
     # ---- how the text spells a phrase -------------------------------------------------------
@@ -172,8 +172,9 @@ class Matcher:
 
         Other than in adaptive dictionaries, any spelling that matches counts as exact.
         """
-        options = self._options[self.dictionary_of[phrase_id]]
-        phrase, with_case = self.phrases[phrase_id], replace(options, ignore_case=False)
+        number = self.dictionary_of[phrase_id]
+        options, with_case = self._options[number], self._with_case[number]
+        phrase = self.phrases[phrase_id]
         if self._is_cased(phrase_id):
             forms = phrase_tokens(phrase.text, options, tokens_given=self._tokens_given)
             wanted = {folded_tokens(form, with_case) for form in forms}

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from engine.dictionaries import Dictionary, active_phrases, never_lists
+from engine.dictionaries import Dictionary, Phrase, active_phrases, never_lists
 from engine.labels.adaptation import Adaptation, decide_case
 from engine.labels.distant import (
     ALSO_COLUMNS,
@@ -137,8 +137,12 @@ def _muted_phrases(
 
 
 def _rules(dictionaries: Sequence[Dictionary]) -> Rules:
-    numbered = [(p, i) for i, d in enumerate(dictionaries) for p in active_phrases(d)]
-    return Rules([phrase for phrase, _ in numbered], [i for _, i in numbered], dictionaries)
+    phrases: list[Phrase] = []
+    dictionary_of: list[int] = []
+    for number, dictionary in enumerate(dictionaries):
+        phrases += active_phrases(dictionary)
+        dictionary_of += [number] * (len(phrases) - len(dictionary_of))
+    return Rules(phrases, dictionary_of, dictionaries)
 
 
 # ---- occurrences ----------------------------------------------------------------------------

@@ -75,14 +75,15 @@ def tokens_of(documents: Iterable[Document]) -> list[Sequence[str]]:
     return [tokens for document in documents for tokens in document.tokens_by_sentence()]
 
 
-def groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield the documents some at a time, each group as large as features fit in memory."""
+def groups(documents: Iterable[Document], at_once: int | None = None) -> Iterator[list[Document]]:
+    """Yield the documents some at a time: so many tokens, or as many as fit in memory."""
+    at_once = at_once or _TOKENS_AT_ONCE
     group: list[Document] = []
     tokens = 0
     for document in documents:
         group.append(document)
         tokens += document.token_count
-        if tokens >= _TOKENS_AT_ONCE:
+        if tokens >= at_once:
             yield group
             group, tokens = [], 0
     if group:

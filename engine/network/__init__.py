@@ -7,6 +7,7 @@ Needs torch.
     word_shapes, lexicon                casing and characters; bits of dictionary phrases
     encoders, subwords                  Hugging Face encoders; windows of sub-words
     pretrained, frozen                  the pretrained parts; a text's context, kept on disk
+    minilm                              the built-in encoder, read without transformers
     packed                              the layers of a frozen BERT, without padding, in 8 bits too
     features, batches                   all inputs of a tagger, and cutting them into batches
     token_features                      the same inputs as fixed columns, for linear models

@@ -3,9 +3,11 @@
 import ctypes
 import functools
 from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as glibc's malloc.h numbers them
 _ANY_BLOCK = 1 << 30  # bytes
@@ -34,11 +36,11 @@ def mixed_precision(
 ) -> AbstractContextManager[None]:
     """Return a context in which matrix products are computed in bfloat16, where that is fast.
 
-    bfloat16 has the range of float32, so gradients need no scaling. A GPU always does it; a CPU
-    with AMX does it in training, and predicts in float32, so that a run finds the same entities on
-    every CPU.
+    bfloat16 has the range of float32, so gradients need no scaling. A GPU always does it. A CPU
+    that multiplies in bfloat16 does it in training, and predicts in float32, so that a run finds
+    the same entities on every CPU.
     """
-    if not (_has_bfloat16(device) or (is_training and _has_amx(device))):
+    if not (_has_bfloat16(device) or (is_training and _multiplies_bfloat16(device))):
         return nullcontext()
     context: AbstractContextManager[None] = torch.autocast(device.type, dtype=torch.bfloat16)
     return context
@@ -48,8 +50,39 @@ def _has_bfloat16(device: torch.device) -> bool:
     return device.type == "cuda" and torch.cuda.is_bf16_supported()
 
 
-def _has_amx(device: torch.device) -> bool:
-    return device.type == "cpu" and torch.cpu._is_amx_tile_supported()
+def _multiplies_bfloat16(device: torch.device) -> bool:
+    has_instructions = torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+    return device.type == "cpu" and has_instructions
+
+
+def linear(rows: Tensor, weights: Tensor, bias: Tensor | None) -> Tensor:
+    """Return `functional.linear` of CPU tensors without gradients, by the faster library.
+
+    MKL computes products in float32 at less than half the speed of oneDNN on processors of AMD.
+    Both round in the last digits only.
+    """
+    if rows.dtype == torch.float32 and _has_slow_mkl():
+        product: Tensor = torch.ops.mkldnn._linear_pointwise(rows, weights, bias, "none", [], "")
+        return product
+    return functional.linear(rows, weights, bias)
+
+
+def add_linear(sums: Tensor, rows: Tensor, weights: Tensor) -> None:
+    """Add `linear` of the rows to `sums`."""
+    if sums.dtype == torch.float32 and _has_slow_mkl():
+        sums.add_(linear(rows, weights, None))
+    else:
+        sums.addmm_(rows, weights.T)
+
+
+@functools.cache
+def _has_slow_mkl() -> bool:
+    has_both = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
+    if not has_both or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+        return False
+    with suppress(OSError):
+        return "AuthenticAMD" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    return False
 
 
 def set_threads(count: int) -> None:

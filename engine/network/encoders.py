@@ -57,7 +57,7 @@ def load_encoder(name: str) -> tuple["PreTrainedModel", "PreTrainedTokenizerFast
 
 @functools.cache
 def _load_minilm() -> tuple["PreTrainedModel", "PreTrainedTokenizerFast"]:
-    return _load(str(_minilm_folder()), MINILM, is_local=True)
+    return _load(str(minilm_folder()), MINILM, is_local=True)
 
 
 def save_encoder(
@@ -110,7 +110,8 @@ def longest_window(encoder: "PreTrainedModel", tokenizer: "PreTrainedTokenizerFa
 # ---- where the files are --------------------------------------------------------------------
 
 
-def _minilm_folder() -> Path:
+def minilm_folder() -> Path:
+    """Return the folder of the built-in encoder; InputError if its package is missing."""
     spec = importlib.util.find_spec(_MINILM_PACKAGE)
     if spec is None or spec.origin is None:
         raise InputError(

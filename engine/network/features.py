@@ -106,7 +106,7 @@ class EncodedInputs:
         self.encoder, _ = pretrained.encoder
         self.device = device
         self.bounds = sentence_bounds(sentences)
-        self._subwords = windows_of(sentences, settings, pretrained)
+        self._subwords = windows_of(sentences, settings, pretrained.encoder)
 
     def batch(self, sentence_indices: npt.NDArray[np.int64]) -> SubwordBatch:
         """Return the windows of these sentences, on the device."""

@@ -65,7 +65,8 @@ class _Context:
     def __init__(
         self, sentences: Tokens, settings: Settings, device: torch.device, pretrained: Pretrained
     ) -> None:
-        self._encoder, _ = pretrained.encoder
+        encoder = pretrained.frozen_encoder(device)
+        self._encoder, _ = encoder
         self._layer, self._device = settings.contextual_layer, device
         last = self._encoder.config.num_hidden_layers
         if self._layer > last:
@@ -74,7 +75,7 @@ class _Context:
                 "layers. Choose one of them, or 0 for none"
             )
         self._precision = chosen_precision(settings.encoder_precision, self._encoder, device)
-        self._inputs = windows_of(sentences, settings, pretrained)
+        self._inputs = windows_of(sentences, settings, encoder)
 
     @property
     def key(self) -> str:

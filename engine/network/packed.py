@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from engine.network.device import linear as fast_linear
 from engine.network.subwords import PackedBatch
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _SMALLEST = 1e-9  # so that a row of zeros has a scale
 _made: "WeakKeyDictionary[PreTrainedModel, dict[tuple[int, str], PackedEncoder]]"
 _made = WeakKeyDictionary()
 
-_Linear = Callable[[Tensor], Tensor]
+_Linear = Callable[[Tensor, Tensor | None], Tensor]  # the second, if given, takes the result
 _Norm = Callable[[Tensor], Tensor]
 
 
@@ -67,15 +68,17 @@ class PackedEncoder:
             for rows, around in zip(
                 torch.split(hidden, self._rows), torch.split(attended, self._rows), strict=True
             ):
-                middle = block.attention_norm(block.attention_output(around).add_(rows))
-                wide = torch.ops.aten.gelu_(block.wide(middle))
-                rows.copy_(block.norm(block.narrow(wide).add_(middle)))
+                middle = block.attention_norm(block.attention_output(around, None).add_(rows))
+                wide = torch.ops.aten.gelu_(block.wide(middle, None))
+                rows.copy_(block.norm(block.narrow(wide, None).add_(middle)))
         return hidden
 
     def _attend(self, block: _Block, hidden: Tensor, batch: PackedBatch) -> Tensor:
-        inputs = torch.cat(
-            [block.attention_inputs(rows) for rows in torch.split(hidden, self._rows)]
-        )
+        inputs = hidden.new_empty(len(hidden), 3 * hidden.shape[1])
+        for rows, out in zip(
+            torch.split(hidden, self._rows), torch.split(inputs, self._rows), strict=True
+        ):
+            block.attention_inputs(rows, out)
         attended = torch.empty_like(hidden)
         start = 0
         for length, count in batch.groups:
@@ -148,23 +151,33 @@ def _norm(module: torch.nn.LayerNorm) -> _Norm:
 
 
 def _float32(weights: Tensor, bias: Tensor) -> _Linear:
-    return lambda rows: functional.linear(rows, weights, bias)
+    def linear(rows: Tensor, out: Tensor | None) -> Tensor:
+        product = fast_linear(rows, weights, bias)
+        return product if out is None else out.copy_(product)
+
+    return linear
 
 
 def _bfloat16(weights: Tensor, bias: Tensor) -> _Linear:
     half_weights, half_bias = weights.bfloat16(), bias.bfloat16()
-    return lambda rows: functional.linear(rows.bfloat16(), half_weights, half_bias).float()
+
+    def linear(rows: Tensor, out: Tensor | None) -> Tensor:
+        product = functional.linear(rows.bfloat16(), half_weights, half_bias)
+        return product.float() if out is None else out.copy_(product)
+
+    return linear
 
 
 def _int8(weights: Tensor, bias: Tensor) -> _Linear:
     scales = weights.abs().amax(1).clamp(min=_SMALLEST) / _STEPS
     columns = (weights / scales[:, None]).round().to(torch.int8).T
 
-    def linear(rows: Tensor) -> Tensor:
+    def linear(rows: Tensor, out: Tensor | None) -> Tensor:
         # Largest and smallest apart: `abs` would write all values once more.
         peaks = torch.maximum(rows.amax(1, True), rows.amin(1, True).neg_()).clamp_(min=_SMALLEST)
         steps = (rows * (_STEPS / peaks)).round_().to(torch.int8)
-        sums = torch._int_mm(steps, columns).float().mul_(scales)
-        return torch.addcmul(bias, sums, peaks / _STEPS, out=sums)
+        sums = torch._int_mm(steps, columns)
+        product = sums.float() if out is None else out.copy_(sums)
+        return torch.addcmul(bias, product.mul_(scales), peaks / _STEPS, out=product)
 
     return linear

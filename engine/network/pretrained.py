@@ -1,9 +1,12 @@
 """Open the pretrained parts of a network: word vectors and a transformer with its windows."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from engine.network.encoders import load_encoder, longest_window
+import torch
+
+from engine.network.encoders import MINILM, load_encoder, longest_window
+from engine.network.minilm import open_plain_minilm
 from engine.network.subwords import SubwordInputs
 from engine.network.vectors import VectorTable, open_vectors
 from engine.settings import Settings
@@ -27,10 +30,16 @@ class Pretrained:
     """
 
     def __init__(
-        self, vectors: VectorTable, open_encoder: "Callable[[], Encoder] | None" = None
+        self,
+        vectors: VectorTable,
+        open_encoder: "Callable[[], Encoder] | None" = None,
+        *,
+        is_minilm: bool = False,
     ) -> None:
+        """Keep what opens an encoder; `is_minilm` says that it is the built-in one."""
         self.vectors = vectors
         self._open_encoder = open_encoder
+        self._is_minilm = is_minilm
         self._encoder: Encoder | None = None
 
     @property
@@ -40,6 +49,15 @@ class Pretrained:
         if self._encoder is None:
             self._encoder = self._open_encoder()
         return self._encoder
+
+    def frozen_encoder(self, device: torch.device) -> "Encoder":
+        """The transformer and its tokenizer, for features only.
+
+        On a CPU, MiniLM comes without the library transformers, which takes seconds to import.
+        """
+        if self._is_minilm and device.type == "cpu" and self._encoder is None:
+            return cast("Encoder", open_plain_minilm())
+        return self.encoder
 
 
 def has_context(settings: Settings) -> bool:
@@ -54,12 +72,14 @@ def has_encoder(settings: Settings) -> bool:
 
 def open_pretrained(settings: Settings) -> Pretrained:
     """Return the word vectors and the encoder that the settings name."""
-    return Pretrained(open_vectors(vectors_of(settings)), _opening(settings))
+    vectors = open_vectors(vectors_of(settings))
+    return Pretrained(vectors, _opening(settings), is_minilm=settings.encoder_name == MINILM)
 
 
 def encoder_alone(settings: Settings) -> Pretrained:
     """Return the encoder without the word vectors, which take a second to open."""
-    return Pretrained(open_vectors("none"), _opening(settings))
+    is_minilm = settings.encoder_name == MINILM
+    return Pretrained(open_vectors("none"), _opening(settings), is_minilm=is_minilm)
 
 
 def _opening(settings: Settings) -> "Callable[[], Encoder] | None":
@@ -72,19 +92,19 @@ def vectors_of(settings: Settings) -> str:
     return settings.word_vectors if settings.encoder == "bilstm" else "none"
 
 
-def windows_of(sentences: Tokens, settings: Settings, pretrained: Pretrained) -> SubwordInputs:
+def windows_of(sentences: Tokens, settings: Settings, encoder: "Encoder") -> SubwordInputs:
     """Return the sentences in windows no longer than the encoder can read."""
-    _, tokenizer = pretrained.encoder
-    window = window_of(settings, pretrained)
+    _, tokenizer = encoder
+    window = window_of(settings, encoder)
     try:
         return SubwordInputs(sentences, tokenizer, window=window, stride=settings.encoder_stride)
     except ValueError as error:
         raise InputError(f"encoder_window and encoder_stride do not fit: {error}") from None
 
 
-def window_of(settings: Settings, pretrained: Pretrained) -> int:
+def window_of(settings: Settings, encoder: "Encoder") -> int:
     """Return how many sub-words, special ones included, a window has at most."""
-    return min(settings.encoder_window, longest_window(*pretrained.encoder))
+    return min(settings.encoder_window, longest_window(*encoder))
 
 
 def count_cut_tokens(
@@ -98,7 +118,9 @@ def count_cut_tokens(
     if all(len(token) * 4 <= room or len(token.encode("utf-8", "replace")) <= room
            for tokens in sentences for token in tokens):  # fmt: skip
         return 0
-    return windows_of(sentences, settings, pretrained or encoder_alone(settings)).cut_tokens
+    pretrained = pretrained or encoder_alone(settings)
+    encoder = pretrained.frozen_encoder(torch.device("cpu"))
+    return windows_of(sentences, settings, encoder).cut_tokens
 
 
 def cut_notes(count: int) -> list[str]:

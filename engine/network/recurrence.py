@@ -6,12 +6,16 @@ all tokens at once, and the rest in place. Inputs that do not learn get no gradi
 gradients equal those of `nn.LSTM` up to rounding; bench/README.md has the gain in speed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence
+
+from engine.network.device import add_linear, linear
 
 
 def run_bidirectional(lstm: nn.LSTM, parts: Sequence[Tensor], batch_sizes: Tensor) -> Tensor:
@@ -61,12 +65,17 @@ class _BothDirections(torch.autograd.Function):
         hidden = tokens.new_empty(len(tokens) + 1, 2 * size)
         hidden[-1] = 0
         states: list[Tensor] = []
+        # A training stays as it was, to the bit; predictions take the faster library.
+        is_predicting = torch.is_inference_mode_enabled()
+        multiply = linear if is_predicting else functional.linear
+        add = add_linear if is_predicting else _add_product
         for direction, own_hidden in enumerate(hidden.chunk(2, dim=1)):
             input_weights, hidden_weights, bias = _for_one_sigmoid(
                 weights[3 * direction : 3 * direction + 3]
             )
-            gates = torch.addmm(bias, tokens, input_weights.T)
-            states += _run(gates, hidden_weights.T, own_hidden, sizes, is_backward=bool(direction))
+            gates = multiply(tokens, input_weights, bias)
+            add_product = partial(add, weights=hidden_weights)
+            states += _run(gates, own_hidden, sizes, add_product, is_backward=bool(direction))
         ctx.save_for_backward(tokens, *weights, *states)
         ctx.sizes, ctx.widths = sizes, [part.shape[1] for part in parts]
         return hidden[:-1]
@@ -134,12 +143,22 @@ def _previous_rows(sizes: list[int], *, is_backward: bool) -> Tensor:
     return torch.where(has_previous, starts.roll(shift)[step] + sentence, total)
 
 
+def _add_product(sums: Tensor, rows: Tensor, weights: Tensor) -> None:
+    sums.addmm_(rows, weights.T)
+
+
 def _run(
-    gates: Tensor, hidden_weights: Tensor, hidden: Tensor, sizes: list[int], *, is_backward: bool
+    gates: Tensor,
+    hidden: Tensor,
+    sizes: list[int],
+    add_product: Callable[[Tensor, Tensor], None],
+    *,
+    is_backward: bool,
 ) -> _States:
     """Compute gates and states step by step.
 
     `gates` comes with the share of the inputs; both `gates` and `hidden` are written to.
+    `add_product` adds the share of hidden states to gates.
     """
     size = hidden.shape[1]
     cell = gates.new_empty(len(gates) + 1, size)
@@ -153,7 +172,7 @@ def _run(
     cell_tanh_at = torch.split(cell_tanh, sizes)
     for step, previous, shared in _steps(sizes, is_backward=is_backward):
         if shared:
-            all_gates[step][:shared].addmm_(hidden_at[previous][:shared], hidden_weights)
+            add_product(all_gates[step][:shared], hidden_at[previous][:shared])
         all_gates[step].sigmoid_()
         # input gate * tanh, with tanh = 1 - 2 * stored cell gate
         cell_now = torch.addcmul(

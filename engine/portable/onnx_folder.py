@@ -75,7 +75,7 @@ def write_onnx(run_folder: Path, trained: Run, out: Path) -> list[str]:
         layout["inputs"] = sizes
     if has_encoder(settings):
         encoder, tokenizer = trained.pretrained.encoder
-        layout["window"] = window_of(settings, trained.pretrained)
+        layout["window"] = window_of(settings, trained.pretrained.encoder)
         layout["stride"] = settings.encoder_stride
         save_encoder(out / _TOKENIZER, encoder, tokenizer, has_weights=False)
         if has_context(settings):

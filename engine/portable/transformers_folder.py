@@ -32,7 +32,7 @@ def write_transformers(trained: Run, out: Path) -> list[str]:
     _check(trained, tagger, model, tokenizer)
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
-    tokenizer.model_max_length = window_of(trained.settings, trained.pretrained)
+    tokenizer.model_max_length = window_of(trained.settings, trained.pretrained.encoder)
     save_encoder(out, model, tokenizer, has_weights=True)
     notes = [
         'use aggregation_strategy="average" and one sentence at a time; the pipeline averages '

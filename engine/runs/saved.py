@@ -177,6 +177,7 @@ def load_run(folder: Path, *, is_trusted: bool = False) -> Run:
     pretrained = Pretrained(
         _open_vectors(folder, card, settings),
         lambda: _open_encoder(folder, settings, is_trusted=is_trusted),
+        is_minilm=_is_built_in(settings),
     )
     # A sentence of one token is enough to learn the sizes of the inputs.
     data = TrainingData([["a"]], np.zeros(1, np.int16), types, lexicon)

@@ -156,7 +156,7 @@ class PredictTask:
 
     def open(self) -> DoShard:
         """Load the network, which predicts with one thread, so that results do not differ."""
-        from engine.network import has_encoder, set_threads
+        from engine.network import set_threads
         from engine.runs import CutTokens, load_run, predict_stream
 
         set_threads(1)
@@ -165,9 +165,7 @@ class PredictTask:
             path = folder / self.run_id / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data.tobytes())
-        trained = load_run(folder / self.run_id, is_trusted=self.is_trusted)
-        if has_encoder(trained.settings):
-            _ = trained.pretrained.encoder  # loaded now, while its files are there
+        trained = load_run(folder / self.run_id, is_trusted=self.is_trusted)  # and its encoder
         if Path(trained.settings.word_vectors).name in self.files:
             # Words are looked up in the file as long as the worker lives.
             weakref.finalize(trained.pretrained, shutil.rmtree, folder, ignore_errors=True)

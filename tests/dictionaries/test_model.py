@@ -134,3 +134,12 @@ def test_fingerprint_changes_with_all_that_changes_matches(changed):
 def test_fingerprint_depends_on_where_a_phrase_ends():
     one, other = Phrase("a b", "c"), Phrase("a", "b c")
     assert Dictionary("d", (one,)).fingerprint != Dictionary("d", (other,)).fingerprint
+
+
+def test_a_fingerprint_is_computed_once_and_anew_for_a_changed_dictionary(monkeypatch):
+    dictionary = Dictionary("D", (Phrase("aspirin", "Chemical"),))
+    first = dictionary.fingerprint
+    monkeypatch.setattr(Dictionary, "_hashed", lambda _: "again")
+    assert dictionary.fingerprint == first
+    muted = replace(dictionary, muted=frozenset({("aspirin", "Chemical")}))
+    assert muted.fingerprint == "again"

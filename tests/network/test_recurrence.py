@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from engine.network import device
 from engine.network.recurrence import run_bidirectional
 
 Run = Callable[[nn.LSTM, Tensor, Tensor], Tensor]
@@ -79,3 +81,18 @@ def test_input_parts_are_concatenated_and_fixed_ones_get_no_gradient() -> None:
     torch.testing.assert_close(learned_grad, whole[1][:, 1:3])
     torch.testing.assert_close(weight_grads, whole[2:])
     assert tokens.grad is None
+
+
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_predictions_equal_torch_with_either_library(
+    monkeypatch: pytest.MonkeyPatch, is_slow: bool
+) -> None:
+    monkeypatch.setattr(device, "_has_slow_mkl", lambda: is_slow)
+    torch.manual_seed(0)
+    lstm = nn.LSTM(5, 4, bidirectional=True)
+    sizes = torch.tensor([3, 3, 1])
+    tokens = torch.randn(7, 5)
+    with torch.inference_mode():
+        torch.testing.assert_close(
+            all_learned(lstm, tokens, sizes), torch_hidden(lstm, tokens, sizes)
+        )

@@ -78,15 +78,17 @@ def test_mixed_precision_changes_logits_little_and_keeps_float32(encoder, inputs
     tagger.zero_grad()
 
 
-@pytest.mark.parametrize("has_amx", [False, True])
-def test_a_cpu_predicts_in_full_precision_and_trains_faster_with_amx(
-    encoder, inputs, monkeypatch, has_amx
+@pytest.mark.parametrize(("has_amx", "has_avx"), [(False, False), (True, False), (False, True)])
+def test_a_cpu_predicts_in_full_precision_and_trains_in_bfloat16_where_it_is_fast(
+    encoder, inputs, monkeypatch, has_amx, has_avx
 ):
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: has_amx)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has_avx)
     cpu = torch.device("cpu")
     assert isinstance(device.mixed_precision(cpu), nullcontext)
     assert tagger_of(encoder)(inputs.batch([0])).dtype == torch.float32
-    assert isinstance(device.mixed_precision(cpu, is_training=True), nullcontext) != has_amx
+    is_plain = isinstance(device.mixed_precision(cpu, is_training=True), nullcontext)
+    assert is_plain == (not has_amx and not has_avx)
 
 
 def test_dropout_acts_in_training_only(encoder, inputs):
