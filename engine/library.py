@@ -22,12 +22,8 @@ from engine.export import (
     EntitySets,
     by_trust,
     default_run,
-    dictionary_facts,
     methods_with_entities,
-    new_card,
-    run_facts,
     runs_with_entities,
-    text_facts,
     write_export_card,
 )
 from engine.export import measure as measure_method
@@ -45,7 +41,7 @@ from engine.projects import (
 )
 from engine.projects import download_encoder as _download_encoder
 from engine.review import suggestions
-from engine.run_folder import read_card
+from engine.run_folder import dictionary_facts, new_card, read_card, run_facts, text_facts
 from engine.scoring import HIDDEN_SHARE, Evaluation
 from engine.settings import (
     DEFAULT_MATCH_PRESET,

@@ -4,8 +4,8 @@ import argparse
 from dataclasses import replace
 
 from engine.cli.terminal import note_all, read_files, typed_command, write_file
-from engine.export import new_card, text_facts
 from engine.formats import align, writable_format
+from engine.run_folder import new_card, text_facts
 from engine.text import InputError
 
 

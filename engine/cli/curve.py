@@ -13,14 +13,17 @@ from engine.cli.epoch_lines import EpochLines, epochs_of_all
 from engine.cli.inputs import match_preset, read_given_dictionaries, read_gold, read_texts
 from engine.cli.keyboard import end_if_stopped, stopped_by_keyboard
 from engine.cli.options import check_files_only, make_settings, parse_methods, parse_numbers
-from engine.cli.terminal import heading, say
+from engine.cli.terminal import heading, say, typed_command, write_card
 from engine.dictionaries import active_types
 from engine.files import written_whole
 from engine.learning import tokens_of
 from engine.planning import title_of
+from engine.run_folder import dictionary_facts, new_card, text_facts
 from engine.runs import CurvePlan, Point, Task, coverage_curve, features_folder, ready_tasks
 from engine.shards import RayExecutor, train_on_cluster
 from engine.text import InputError
+
+CURVE = "the points of a coverage curve"
 
 
 def curve_on_files(options: argparse.Namespace) -> None:
@@ -66,6 +69,14 @@ def curve_on_files(options: argparse.Namespace) -> None:
             )
     end_if_stopped(should_stop())
     say_points(points, has_gold=gold is not None)
+    card = new_card(
+        CURVE,
+        command=typed_command(options),
+        text=text_facts(corpus),
+        dictionaries=dictionary_facts(dictionaries),
+        curve=asdict(plan),
+    )
+    write_card(options.out, card, "csv")
     say(f"\nWrote {len(points):,} points to {options.out}; its runs are in {options.out}.runs.")
 
 

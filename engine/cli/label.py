@@ -16,7 +16,6 @@ from engine.cli.label_tables import (
 )
 from engine.cli.sample import check_verdicts, read_checked, write_sample
 from engine.cli.terminal import note_all, typed_command, write_file
-from engine.export import dictionary_facts, new_card, text_facts
 from engine.formats import writable_format
 from engine.labels import (
     Coverage,
@@ -27,6 +26,7 @@ from engine.labels import (
     label,
     measure_coverage,
 )
+from engine.run_folder import dictionary_facts, new_card, text_facts
 from engine.scoring import kept_matches
 from engine.text import Entity, InputError
 

@@ -15,7 +15,6 @@ from engine.cli.terminal import (
     typed_command,
     write_options,
 )
-from engine.export import file_names, new_card, run_facts
 from engine.formats import (
     DocumentStream,
     Overview,
@@ -24,7 +23,7 @@ from engine.formats import (
     writable_format,
     write_documents,
 )
-from engine.run_folder import read_card
+from engine.run_folder import file_names, new_card, read_card, run_facts
 from engine.runs import CutTokens, load_run, predict_stream
 from engine.text import Document, Entity, InputError
 

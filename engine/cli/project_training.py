@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine import jobs
-from engine.cli.curve import say_points, write_points
+from engine.cli.curve import CURVE, say_points, write_points
 from engine.cli.epoch_lines import EpochLines, epochs_of_all
 from engine.cli.keyboard import STOPPED
 from engine.cli.options import parse_changes, parse_methods, parse_numbers, parse_priors
-from engine.cli.terminal import note_all, say
+from engine.cli.terminal import note_all, say, typed_command, write_card
 from engine.cli.train import say_comparison, say_hidden
 from engine.dictionaries import active_types
+from engine.export import curve_card
 from engine.jobs import CurveRequest, TrainRequest, settings_of, stored_request
 from engine.jobs.worker import do_job
 from engine.labels import dictionary_entities
@@ -56,6 +57,8 @@ def curve_in_project(project: Project, options: argparse.Namespace) -> None:
     say_points(points, has_gold=any(point.f1 is not None for point in points))
     if options.out:
         write_points(Path(options.out), points)
+        card = curve_card(project, jobs.get_job(project, job.id), CURVE)
+        write_card(options.out, card | {"command": typed_command(options)}, "csv")
         say(f"\nWrote {len(points):,} points to {options.out}.")
     say(f"\nCurve {job.id} is in project {project.id}.")
 

@@ -3,8 +3,9 @@
 import argparse
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -14,8 +15,9 @@ from engine.cli.encoding_bar import watch_context
 from engine.cli.inputs import match_preset, project_of, read_given_dictionaries, read_texts
 from engine.cli.keyboard import STOPPED, stopped_by_keyboard
 from engine.cli.options import parse_changes
-from engine.cli.terminal import heading, note_all, say
+from engine.cli.terminal import heading, note_all, say, typed_command, write_card
 from engine.experiment import prepare
+from engine.export import summary_card
 from engine.files import written_whole
 from engine.formats import WriteOptions, row_writer
 from engine.jobs import SuggestRequest, settings_of
@@ -26,6 +28,7 @@ from engine.network import Stopped, Tokens
 from engine.planning import LINEAR_ROUNDS
 from engine.projects import Project, kept_likely, labels_of
 from engine.review import suggestions
+from engine.run_folder import new_card
 from engine.text import InputError
 
 _MOST_ROWS = 30  # printed; the file has all
@@ -78,7 +81,20 @@ def suggest_command(options: argparse.Namespace) -> None:
             say(f"  {phrase}")
     if options.out:
         _write(Path(options.out), table)
+        write_card(options.out, _card(options, project, request), "csv")
         say(f"\nWrote {len(table):,} rows to {options.out}.")
+
+
+def _card(
+    options: argparse.Namespace, project: Project | None, request: SuggestRequest
+) -> dict[str, Any]:
+    what, command = "likely names that the dictionaries lack", typed_command(options)
+    if project:
+        return summary_card(project, what, command=command, asked=asdict(request))
+    return new_card(
+        what, command=command, texts=options.text, dictionaries=options.dictionary,
+        matching=match_preset(options), settings=asdict(settings_of(request)),
+    )  # fmt: skip
 
 
 def _on_files(options: argparse.Namespace, request: SuggestRequest) -> _Suggestions:

@@ -128,7 +128,12 @@ def tell_written(
     note_all(f"{Path(options.out).name}: {note}" for note in report.notes)
     say(f"\nWrote {report.rows:,} rows to {options.out}.")
     if card:
-        try:
-            write_export_card(options.out, card, writable_format(options.out, options.format).name)
-        except InputError as error:  # the result itself is safe
-            note_all([f"the result has no card: {error}"])
+        write_card(options.out, card, writable_format(options.out, options.format).name)
+
+
+def write_card(path: str | Path, card: Mapping[str, Any], format: str) -> None:
+    """Write the card beside a result; the result itself is safe if this fails."""
+    try:
+        write_export_card(path, card, format)
+    except InputError as error:
+        note_all([f"the result has no card: {error}"])

@@ -3,24 +3,20 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from engine import jobs
-from engine.dictionaries import Dictionary, enabled_phrases, fingerprint
 from engine.export.choice import DICTIONARY, GOLD, REVIEWED, RUN, ExportChoice
 from engine.files import written_whole
 from engine.jobs import Job
 from engine.projects import Project
-from engine.run_folder import Card
-from engine.text import Corpus, FileReport
+from engine.run_folder import dictionary_facts, new_card, run_facts, text_facts
+from engine.text import Corpus
 
 CARD_ENDING = ".card.json"
-_CARD = 1  # the layout of these cards
 _WHAT = {
     RUN: "what a trained method found",
     REVIEWED: "review decisions, then what a trained method found, then what dictionaries match",
@@ -29,71 +25,7 @@ _WHAT = {
 }
 
 
-def glossa_version() -> str:
-    """Return the version of Glossa; "unknown" in a checkout that is not installed."""
-    try:
-        return version("glossa")
-    except PackageNotFoundError:
-        return "unknown"
-
-
-def new_card(what: str, **facts: object) -> dict[str, Any]:
-    """Return a card: what was exported, by which version of Glossa, when, and the facts given.
-
-    >>> list(new_card("labels", matching="strict"))
-    ['card', 'what', 'glossa', 'made_at', 'matching']
-    """
-    return {
-        "card": _CARD,
-        "what": what,
-        "glossa": glossa_version(),
-        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        **{name: fact for name, fact in facts.items() if fact is not None},
-    }
-
-
-# ---- facts ----------------------------------------------------------------------------------
-
-
-def run_facts(card: Card, run_id: str = "") -> dict[str, Any]:
-    """Return what a card says about a trained run: its data, its settings, its versions."""
-    return {
-        "id": run_id or card.run_id,
-        "method": card.method,
-        "trained_at": card.made_at,
-        "types": list(card.types),
-        "priors": list(card.priors),
-        "settings": asdict(card.settings),
-        "data_fingerprint": card.data_fingerprint,
-        "dictionary_fingerprint": card.dictionary_fingerprint,
-        "versions": dict(card.versions),
-    }
-
-
-def dictionary_facts(
-    dictionaries: Sequence[Dictionary], version: int | None = None
-) -> dict[str, Any]:
-    """Return what a card says about dictionaries; `version` is that of a project."""
-    numbered = {} if version is None else {"version": version}
-    phrases = {d.name: sum(1 for _ in enabled_phrases(d)) for d in dictionaries}
-    return numbered | {"fingerprint": fingerprint(dictionaries), "phrases": phrases}
-
-
-def text_facts(corpus: Corpus) -> dict[str, Any]:
-    """Return what a card says about texts that are at hand: their files, number and hash."""
-    digest = hashlib.sha256()
-    for document in corpus.documents:
-        digest.update(ascii((document.id, document.text)).encode())
-    return {
-        "files": file_names(corpus.files),
-        "documents": len(corpus.documents),
-        "fingerprint": digest.hexdigest()[:16],
-    }
-
-
-def file_names(reports: Iterable[FileReport]) -> list[str]:
-    """Return the names of the files that texts were read from."""
-    return list(dict.fromkeys(report.name for report in reports))
+# ---- facts about projects ---------------------------------------------------------------------
 
 
 def project_card(
@@ -125,9 +57,9 @@ def project_card(
 
 
 def summary_card(
-    project: Project, what: str, *, run: Job | None = None, methods: Sequence[str] = ()
+    project: Project, what: str, runs: Sequence[tuple[Job, str]] = (), **facts: object
 ) -> dict[str, Any]:
-    """Return the card of a file about a project: its text, its dictionaries, and methods of a run.
+    """Return the card of a file about a project: its text, its dictionaries, and methods of runs.
 
     They are those of today, as a summary or the project's zip has them.
     """
@@ -142,7 +74,23 @@ def summary_card(
         },
         dictionaries=dictionary_facts(dictionaries, number) if number else None,
         matching=project.match_preset(),
-        runs=[_job_facts(run, method) for method in methods] if run else None,
+        runs=[_job_facts(run, method) for run, method in runs] or None,
+        **facts,
+    )
+
+
+def curve_card(project: Project, job: Job, what: str) -> dict[str, Any]:
+    """Return the card of a file about a coverage curve: what was asked, on which text."""
+    number = job.dictionary_version
+    known = {entry.version for entry in project.dictionary_history()}
+    dictionaries = project.dictionaries_at(number) if number in known else []
+    return new_card(
+        what,
+        project={"id": project.id, "name": project.name},
+        text={"fingerprint": job.text_key},
+        dictionaries=dictionary_facts(dictionaries, number),
+        matching=job.match_preset,
+        curve={"id": job.id, "asked": dict(job.request)},
     )
 
 

@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.export import MODEL_FORMS, new_card, run_facts
+from engine.export import MODEL_FORMS
 from engine.files import write_error
 from engine.portable.onnx_folder import write_onnx
 from engine.portable.transformers_folder import write_transformers
-from engine.run_folder import read_card
+from engine.run_folder import new_card, read_card, run_facts
 from engine.runs import load_run
 from engine.system import process_mark
 from engine.text import InputError

@@ -4,6 +4,7 @@ card         the names of its files, its checkpoints, and its card (run.json)
 checking     whether the files of a run are as we write them
 origin       whether the run was imported, and what it may use on this machine
 predictions  what the run predicts, as a Parquet file
+result_card  the card beside a result: what made it
 """
 
 from engine.run_folder.card import (
@@ -41,6 +42,14 @@ from engine.run_folder.origin import (
     to_ask_of_run,
 )
 from engine.run_folder.predictions import read_entities, read_marks, write_predictions
+from engine.run_folder.result_card import (
+    dictionary_facts,
+    file_names,
+    glossa_version,
+    new_card,
+    run_facts,
+    text_facts,
+)
 
 __all__ = [
     "CONFIDENCE",
@@ -59,11 +68,15 @@ __all__ = [
     "confidence_files",
     "damaged",
     "delete_checkpoints",
+    "dictionary_facts",
+    "file_names",
+    "glossa_version",
     "has_card",
     "is_allowed",
     "is_checkpoint",
     "mark_imported",
     "names_elsewhere",
+    "new_card",
     "read_card",
     "read_confidence",
     "read_entities",
@@ -71,9 +84,11 @@ __all__ = [
     "read_marks",
     "refuse_unasked",
     "remove_card",
+    "run_facts",
     "run_name",
     "tagger_checkpoint",
     "tagger_path",
+    "text_facts",
     "to_ask",
     "to_ask_of_run",
     "write_card",

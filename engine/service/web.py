@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.experiment import Run, predict
-from engine.export import glossa_version
-from engine.run_folder import Card, read_card
+from engine.run_folder import Card, glossa_version, read_card
 from engine.runs import load_run
 from engine.service.access import (
     THIS_MACHINE,

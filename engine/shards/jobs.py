@@ -1,13 +1,14 @@
 """Label or predict a whole corpus of shards, in stages, and return one report."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from engine.dictionaries import Dictionary
 from engine.labels import decide_cases, match_options
+from engine.run_folder import dictionary_facts, new_card, read_card, run_facts
 from engine.settings import DEFAULT_MATCH_PRESET, MatchOptions
 from engine.shards.figures import (
     LabelReport,
@@ -24,6 +25,7 @@ from engine.shards.work import Executor, Fault, Stage, StageProgress, run_stage
 from engine.text import InputError
 
 JOB_FILE = f"{OWN_FOLDER}/job.json"
+CARD_FILE = f"{OWN_FOLDER}/card.json"
 _NAMED = 3  # files that a message names
 
 R = TypeVar("R")
@@ -57,6 +59,7 @@ def label_shards(
     Before that, a stage finds patterns that take too long in any shard, and where the text decides
     about letter case, a stage counts spellings in all shards.
     """
+    matching = match if isinstance(match, str) else asdict(match)
     shards, match = _begin("label", texts, options), match_options(match)
     readable, faults = shards, list[Fault]()
 
@@ -70,6 +73,9 @@ def label_shards(
 
     def result(stage: Stage, report: LabelReport) -> ShardedResult[LabelReport]:
         whole = replace(stage, faults=tuple(faults))
+        if not stage.is_stopped:
+            facts = {"dictionaries": dictionary_facts(dictionaries), "matching": matching}
+            _write_card("what the dictionaries match", texts, options, stage, facts)
         return _result(report, shards, whole, options, executor)
 
     stopped = Stage({}, (), 0, is_stopped=True)
@@ -106,7 +112,25 @@ def predict_shards(
     shards = _begin("predict", texts, options)
     stage = run_stage(task, shards, executor, on_progress, should_stop)
     report = predict_report(stage.figures(shards))
+    if not stage.is_stopped:
+        run = run_facts(read_card(run_folder), run_folder.name)
+        facts = {"run": run, "entities": int(report.entities)}
+        _write_card("what a trained method found", texts, options, stage, facts)
     return _result(report, shards, stage, options, executor)
+
+
+def _write_card(
+    what: str,
+    texts: Sequence[str],
+    options: ShardOptions,
+    stage: Stage,
+    facts: Mapping[str, Any],
+) -> None:
+    """Write what made the results beside them, so that they can be traced and made again."""
+    card = new_card(
+        what, texts=list(texts), format=options.format, shards=len(stage.records), **facts
+    )
+    options.store.write(CARD_FILE, (json.dumps(card, indent=2) + "\n").encode())
 
 
 def _begin(kind: str, texts: Sequence[str], options: ShardOptions) -> list[Shard]:

@@ -9,8 +9,9 @@ from engine.projects.workspace import create_project
 from engine.text.model import InputError
 from tests.support.finished_runs import FOUND, TEXT, finish_run, make_project, record_hidden
 from tests.support.pages import caption_text as captions
-from tests.support.pages import checked, html, open_page
+from tests.support.pages import caught_cards, checked, html, open_page
 from ui.state import corpus
+from ui.views.compare import runs, scores
 from ui.views.compare.page import NO_GOLD
 
 # "He had gout and chronic kidney disease. Lead was found. Nothing else."
@@ -436,3 +437,17 @@ def test_another_run_that_finds_more_hidden_words_is_named(project):
     record_hidden(project, before.id, conf_mpu=2, mpu=1)
     record_hidden(project, finish_run(project).id, conf_mpu=1, mpu=0)
     assert "Better: Conf-MPU of the run of " in html(show(project))
+
+
+def test_the_downloads_have_cards(gold_project, monkeypatch):
+    files = caught_cards(monkeypatch, scores)
+    show(gold_project)
+    name, _, facts = files["download_scores"]
+    card = facts()
+    assert name == "scores.csv" and card["what"] == "scores against gold"
+    assert {run["method"] for run in card["runs"]} == {"mpu", "conf_mpu"}
+    assert card["gold"] == gold_project.gold_key() and "Conf-MPU" in card["sets"]
+    files = caught_cards(monkeypatch, runs)
+    show(gold_project, "Two runs")
+    card = files["download_changed"][2]()
+    assert card["what"] == "entities that two sets do not share" and len(card["sets"]) == 2

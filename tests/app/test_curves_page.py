@@ -1,6 +1,7 @@
 import pytest
 
 from engine import jobs
+from engine.export import curve_card
 from engine.files.sources import SourceFile
 from engine.jobs.reports import open_report
 from engine.projects.workspace import create_project
@@ -248,5 +249,11 @@ def test_data_can_be_read_and_downloaded(project, curve):
     assert table["method"].tolist()[:2] == ["Dictionary", "Conf-MPU"]
     assert [button.key for button in page.get("download_button")] == [
         "download_curve_csv",
+        "download_curve_csv_card",
         "download_curve_html",
+        "download_curve_html_card",
     ]
+    card = curve_card(project, curve, "the points of a coverage curve")
+    assert card["what"] == "the points of a coverage curve"
+    assert card["curve"]["id"] == curve.id and card["curve"]["asked"]["fractions"]
+    assert card["dictionaries"]["version"] == 1 and card["text"]["fingerprint"] == curve.text_key

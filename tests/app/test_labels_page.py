@@ -1,17 +1,28 @@
+import json
 import re
 from dataclasses import replace
 
 import pytest
 
+from engine.export import card_bytes
 from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project, sample_project, untrained_sample
 from engine.settings import MATCH_PRESETS
 from engine.text.model import InputError
 from tests.support.finished_runs import make_project
-from tests.support.pages import captions, checked, figures, open_page, progress, table
+from tests.support.pages import (
+    captions,
+    caught_cards,
+    checked,
+    figures,
+    open_page,
+    progress,
+    table,
+)
 from tests.support.pages import html as texts
 from ui.state import labels as state
 from ui.views.labels import missing as labels_missing
+from ui.views.labels import page as page_module
 
 TEXT = b"He had gout. Lead was found. Nothing else.\n"
 TABS = ("Text", "Coverage", "Missing names", "Conflicts", "Precision", "Noisy phrases", "Variants")
@@ -114,6 +125,16 @@ def test_download_contains_the_entities(own):
         ["7", "11", "gout", "Disease"],
         ["13", "17", "Lead", "Chemical"],
     ]
+
+
+def test_the_download_has_a_card(own, monkeypatch):
+    files = caught_cards(monkeypatch, page_module)
+    show(own)
+    name, make, facts = files["download_entities"]
+    card = json.loads(card_bytes(facts(), name, "csv", make()))
+    assert card["what"] == "what the dictionaries match" and card["entities"] == 2
+    assert card["matching"] == own.match_preset() and card["dictionaries"]["version"] == 1
+    assert card["file"]["bytes"] == len(state.entities_csv(own))
 
 
 def test_markup_in_texts_and_names_is_shown_as_text():

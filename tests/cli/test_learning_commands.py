@@ -197,6 +197,9 @@ def test_curve_writes_a_point_for_every_cell_and_resumes(capsys, folder, tmp_pat
         ("100", "mpn"),
     ]
     assert float(rows[0]["token_coverage"]) < float(rows[2]["token_coverage"])
+    card = json.loads((tmp_path / "curve.csv.card.json").read_text())
+    assert card["curve"]["fractions"] == [50, 100] and card["command"].startswith("glossa curve ")
+    assert card["text"]["documents"] and card["dictionaries"]["fingerprint"]
     _, _, err = run(capsys, *arguments)
     assert "epoch" not in err  # every cell was there already
 
@@ -253,6 +256,9 @@ def test_suggest_prints_likely_names_and_writes_all_of_them(capsys, folder, tmp_
                              "confidence", "examples"]  # fmt: skip
     assert rows[0]["phrase"] in out and rows[0]["phrase"] in rows[0]["examples"]
     assert {row["entity_type"] for row in rows} <= {"Chemical", "Disease"}
+    card = json.loads((tmp_path / "names.csv.card.json").read_text())
+    assert card["what"] == "likely names that the dictionaries lack"
+    assert card["settings"]["word_vectors"] == "none" and card["matching"] == "adaptive"
 
 
 def test_suggest_lists_the_phrases_that_the_text_contradicts(capsys, folder, tmp_path):

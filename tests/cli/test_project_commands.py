@@ -306,6 +306,8 @@ def test_curve_stores_its_points_in_the_project_and_in_a_file(capsys, trained, t
     ]
     [job] = jobs.list_jobs(project, "curve")
     assert len(jobs.curve_points(project, job.id)) == 2
+    card = json.loads((tmp_path / "curve.csv.card.json").read_text())
+    assert card["curve"]["id"] == job.id and card["command"].startswith("glossa curve --project")
     assert f"Curve {job.id} is in project {project.id}." in out
 
 
@@ -323,6 +325,8 @@ def test_suggest_is_a_job_of_the_project(capsys, trained, tmp_path):
     kept = kept_likely(project)
     assert f"About {kept.tokens.count():,} unlabeled tokens are likely entities" in out
     assert read_rows(out_file)
+    card = json.loads((tmp_path / "names.csv.card.json").read_text())
+    assert card["project"]["id"] == project.id and card["dictionaries"]["version"] == 1
     code, _, err = run(capsys, "suggest", "--project", project.id, "--match", "strict")
     assert code == 2 and "--project brings its own --match" in err
 

@@ -6,8 +6,9 @@ import pytest
 
 import glossa
 from engine.cli.command_line import main
-from engine.export.card import card_path, new_card, project_card, write_export_card
+from engine.export.card import card_path, project_card, write_export_card
 from engine.export.choice import DICTIONARY, GOLD, RUN, ExportChoice
+from engine.run_folder import new_card
 from engine.settings import Settings
 from engine.text.model import Corpus
 from tests.support.finished_runs import finish_run, make_project

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from engine.cli.command_line import main
+from engine.dictionaries.model import fingerprint
 from engine.dictionaries.reading import read_dictionaries
 from engine.files.sources import SourceFile
 from engine.settings import MATCH_PRESETS
@@ -90,6 +91,22 @@ def test_the_report_names_never_lists_and_slow_patterns_like_one_machine(
     assert len(notes[1]) == 2 and "takes too long" in notes[1][0]
     assert notes[1] == [note for note in notes[0] if "takes too long" in note]
     assert b"".join(contents(out).values()) == whole.read_bytes()
+
+
+def test_results_have_a_card(tmp_path, run_folder):
+    texts = make_shards(tmp_path / "texts", 2)
+    label_here(texts, tmp_path / "labels")
+    card = json.loads((tmp_path / "labels" / "_glossa" / "card.json").read_text())
+    assert card["what"] == "what the dictionaries match" and card["matching"] == "adaptive"
+    assert card["texts"] == [str(texts)] and card["shards"] == 2 and card["glossa"]
+    assert card["dictionaries"]["fingerprint"] == fingerprint(make_dictionaries())
+    out = tmp_path / "entities"
+    result = predict_shards([str(texts)], run_folder, ShardOptions(str(out)), LocalExecutor())
+    card = json.loads((out / "_glossa" / "card.json").read_text())
+    assert card["run"]["id"] == run_folder.name and card["run"]["method"] == "mpn"
+    assert card["entities"] == result.report.entities
+    again = label_here(texts, tmp_path / "labels")  # the card is no foreign file
+    assert again.skipped == 2
 
 
 def test_letter_case_is_decided_by_all_shards(tmp_path):

@@ -70,6 +70,17 @@ def press(page, label):
     return button.click().run()
 
 
+def caught_cards(monkeypatch, module):
+    """Return what a page's module gives to `with_card`, by key: name, maker and facts."""
+    files = {}
+
+    def catch(label, make, file_name, *, key, facts, about=None):
+        files[key] = file_name, make, facts
+
+    monkeypatch.setattr(module, "with_card", catch)
+    return files
+
+
 def plain(text):
     """Return a text without the escapes of Markdown."""
     return text.replace("\\", "")

@@ -1,4 +1,5 @@
 import doctest
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +7,7 @@ from ui.charts import palette
 from ui.charts import style as chart_style
 from ui.parts import elements, wording
 
+UI = Path(elements.__file__).resolve().parents[1]
 FINDER = doctest.DocTestFinder()
 EXAMPLES = [
     test for module in (elements, wording, palette, chart_style) for test in FINDER.find(module)
@@ -38,3 +40,12 @@ def test_percent_of_nothing_is_a_dash():
 )
 def test_error_is_a_sentence_and_file_names_stay(message, shown):
     assert elements.sentence(message) == shown
+
+
+def test_every_download_is_offered_with_a_card():
+    """A page that draws the button itself is on this list, because its tests look for the card."""
+    own = {"parts/download.py", "views/export/page.py", "views/export/more.py"}
+    own |= {"views/predict/page.py", "views/home/page.py"}  # a project's zip holds everything
+    sources = {path.relative_to(UI).as_posix(): path for path in UI.rglob("*.py")}
+    drawing = {n for n, p in sources.items() if "download_button(" in p.read_text(encoding="utf-8")}
+    assert drawing == own

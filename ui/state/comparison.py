@@ -6,9 +6,11 @@ click that changes none of these computes nothing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
+from engine.export import summary_card
 from engine.formats import Aligned
 from engine.jobs import Job
 from engine.planning import METHODS
@@ -174,6 +176,13 @@ def compare(project: Project, chosen: Sequence[ComparedSet], gold: Aligned | Non
         *((c.key, c.name, c.job.attempt if c.job else 0) for c in chosen),
     )
     return _compare(key, project, tuple(chosen), gold)
+
+
+def card(project: Project, sets: Sequence[ComparedSet], what: str) -> dict[str, Any]:
+    """Return what made a file about these sets: the methods of runs among them, and the gold."""
+    runs = [(choice.job, choice.method) for choice in sets if choice.job is not None]
+    names = [choice.name for choice in sets]
+    return summary_card(project, what, runs, sets=names, gold=project.gold_key() or None)
 
 
 # ---- the caches -----------------------------------------------------------------------------

@@ -125,12 +125,16 @@ def matches(project: Project) -> pd.DataFrame:
 
 def entities_csv(project: Project) -> bytes:
     """Return the distant labels as a file with one row per entity."""
-    documents = corpus.read_corpus(project).documents
-    entities = dictionary_entities(labels(project), documents)
     out, write = BytesIO(), FORMATS["entities"].write
     assert write is not None
-    write(Corpus(documents, entities), out, WriteOptions())
+    write(labeled_text(project), out, WriteOptions())
     return out.getvalue()
+
+
+def labeled_text(project: Project) -> Corpus:
+    """Return the text with the distant labels as its entities."""
+    documents = corpus.read_corpus(project).documents
+    return Corpus(documents, dictionary_entities(labels(project), documents))
 
 
 # ---- precision ------------------------------------------------------------------------------

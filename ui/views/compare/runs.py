@@ -13,6 +13,7 @@ from engine.jobs import Job, run_card
 from engine.projects import Project
 from engine.scoring import difference
 from ui.parts import elements
+from ui.parts.download import with_card
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 from ui.state import findings
@@ -186,12 +187,11 @@ def show_entities(
     more = len(changed) - MOST_ROWS
     if more > 0:
         st.caption(f"{more:,} more are in the download.")
-    st.download_button(
-        "Download changed entities (CSV)",
-        data=lambda: tables.with_words(project, changed).to_csv(index=False).encode(),
-        file_name="changed-entities.csv",
-        mime="text/csv",
-        key="download_changed",
-        on_click="ignore",
-        icon=":material/download:",
-    )
+    with st.container(horizontal=True):
+        with_card(
+            "Download changed entities (CSV)",
+            lambda: tables.with_words(project, changed).to_csv(index=False).encode(),
+            "changed-entities.csv",
+            key="download_changed",
+            facts=lambda: state.card(project, two, "entities that two sets do not share"),
+        )

@@ -7,6 +7,7 @@ from engine.projects import Project
 from engine.scoring import ALL_TYPES, MACRO
 from ui.charts import compare as charts_compare
 from ui.charts.style import CONFIG
+from ui.parts.download import with_card
 from ui.state import comparison as state
 from ui.state import comparison_tables as tables
 from ui.views.compare import score_table
@@ -32,7 +33,7 @@ def show(project: Project, comparison: state.Comparison) -> None:
         "Where they overlap a lot, this text is too small to tell the methods apart."
     )
     show_seen(project, comparison)
-    show_types(table, comparison)
+    show_types(project, table, comparison)
 
 
 def show_type_choice(comparison: state.Comparison) -> str:
@@ -70,7 +71,7 @@ def show_seen(project: Project, comparison: state.Comparison) -> None:
     )
 
 
-def show_types(table: pd.DataFrame, comparison: state.Comparison) -> None:
+def show_types(project: Project, table: pd.DataFrame, comparison: state.Comparison) -> None:
     """Draw the scores of every type with intervals, the best in bold, and a download."""
     st.subheader("All scores", anchor=False)
     ordered = pd.concat(
@@ -90,15 +91,14 @@ def show_types(table: pd.DataFrame, comparison: state.Comparison) -> None:
     st.html(score_table.scores_html(ordered, means, comparison.colors, references))
     left_out = " A method that learned from the gold is never the best." if references else ""
     st.caption(f"The best value of each group is bold.{left_out} Ranges are 95 % intervals.")
-    st.download_button(
-        "Download scores (CSV)",
-        data=lambda: ordered.to_csv(index=False).encode(),
-        file_name="scores.csv",
-        mime="text/csv",
-        key="download_scores",
-        on_click="ignore",
-        icon=":material/download:",
-    )
+    with st.container(horizontal=True):
+        with_card(
+            "Download scores (CSV)",
+            lambda: ordered.to_csv(index=False).encode(),
+            "scores.csv",
+            key="download_scores",
+            facts=lambda: state.card(project, comparison.chosen, "scores against gold"),
+        )
 
 
 def mean_scores(comparison: state.Comparison) -> dict[tuple[str, str], float]:

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import jobs
+from engine.export import curve_card
 from engine.jobs import Job
 from engine.projects import Project
 from engine.text import InputError
@@ -13,6 +14,7 @@ from ui.charts import curves as charts_curves
 from ui.charts.curves import MEASURES
 from ui.charts.style import CONFIG
 from ui.parts import elements, live, wording
+from ui.parts.download import with_card
 from ui.parts.permission import show_permission
 from ui.state.figures import kept_figure
 from ui.views.curves import cells as curve_cells
@@ -236,24 +238,20 @@ def show_data(project: Project, job: Job, points: pd.DataFrame) -> None:
         columns["seconds"] = st.column_config.NumberColumn("Training (s)", format="%.0f")
         elements.show_table(table, columns, "table_points")
     with st.container(horizontal=True):
-        st.download_button(
+        with_card(
             "Download data (CSV)",
-            data=lambda: state.points(project, job).to_csv(index=False).encode(),
-            file_name=f"curve-{job.id}.csv",
-            mime="text/csv",
+            lambda: state.points(project, job).to_csv(index=False).encode(),
+            f"curve-{job.id}.csv",
             key="download_curve_csv",
-            on_click="ignore",
-            icon=":material/download:",
+            facts=lambda: curve_card(project, job, "the points of a coverage curve"),
         )
-        st.download_button(
+        with_card(
             "Download report (HTML)",
-            data=lambda: report(project, job),
-            file_name=f"curve-{job.id}.html",
-            mime="text/html",
+            lambda: report(project, job),
+            f"curve-{job.id}.html",
             key="download_curve_html",
-            on_click="ignore",
-            icon=":material/download:",
-            help="All charts and data in one file that opens in any browser, even offline.",
+            facts=lambda: curve_card(project, job, "a report on a coverage curve"),
+            about="All charts and data in one file that opens in any browser, even offline.",
         )
     st.caption("To save one chart as an image, point at it and press the camera in its corner.")
 

@@ -146,7 +146,7 @@ def chosen_card(project: Project, choice: ExportChoice, what: str) -> Facts:
 def whole_card(project: Project, what: str, job: Job | None = None) -> Facts:
     """Return what made a file about the project, and all methods of a run."""
     methods = findings.methods_of(job) if job else []
-    return summary_card(project, what, run=job, methods=methods)
+    return summary_card(project, what, [(job, method) for method in methods] if job else [])
 
 
 # ---- the report -----------------------------------------------------------------------------

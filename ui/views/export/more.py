@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from engine.export import CARD_ENDING, MODEL_FORMS, ExportChoice, card_bytes, default_method
+from engine.export import MODEL_FORMS, ExportChoice, card_bytes, default_method
 from engine.jobs import Job
 from engine.projects import Project
 from ui.parts import wording
+from ui.parts.download import card_button
 from ui.state import findings
 from ui.views.export import downloads
 from ui.views.export.state import file_name
@@ -65,16 +66,8 @@ def show(project: Project, choice: ExportChoice, job: Job | None) -> None:
             disabled=extra.is_missing,
         )
         if extra.facts is not None:
-            card.download_button(
-                "Card",
-                data=extra.card,
-                file_name=extra.file_name + CARD_ENDING,
-                key=f"export_{extra.key}_card",
-                on_click="ignore",
-                type="tertiary",
-                icon=":material/info:",
-                help=f"What made {extra.file_name}, as JSON. Keep it beside the file.",
-            )
+            with card:
+                card_button(extra.file_name, extra.card, f"export_{extra.key}")
         about.caption(extra.about)
 
 

@@ -5,11 +5,13 @@ import shlex
 import pandas as pd
 import streamlit as st
 
+from engine.export import DICTIONARY, ExportChoice, project_card
 from engine.formats import Aligned
 from engine.labels import measure_coverage
 from engine.projects import Project
 from engine.text import InputError
 from ui.parts import elements, health, variants, wording
+from ui.parts.download import with_card
 from ui.state import corpus
 from ui.state import labels as state
 from ui.views.labels import coverage as labels_coverage
@@ -235,14 +237,14 @@ def show_foot(project: Project, gold: Aligned | None) -> None:
     """Draw the download, the next step, the equivalent command, and notes."""
     st.divider()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
+        with_card(
             "Download entities (CSV)",
-            data=lambda: state.entities_csv(project),
-            file_name=f"entities-dictionary-{project.match_preset()}.csv",
-            mime="text/csv",
+            lambda: state.entities_csv(project),
+            f"entities-dictionary-{project.match_preset()}.csv",
             key="download_entities",
-            on_click="ignore",
-            icon=":material/download:",
+            facts=lambda: project_card(
+                project, ExportChoice(DICTIONARY), None, state.labeled_text(project)
+            ),
         )
         elements.next_step("Train", "train")
     elements.command(command_line(project))
