@@ -22,7 +22,7 @@ likely         unlabeled tokens that a linear model finds likely, and their name
 
 from engine.labels.abbreviations import is_short_form
 from engine.labels.adaptation import LOWER_SHARE, Abbreviation, Adaptation, CaseDecision
-from engine.labels.candidates import looks_like_a_name, missing_candidates
+from engine.labels.candidates import likeness_of_names, looks_like_a_name, missing_candidates
 from engine.labels.changes import Changes, change_examples, label_changes
 from engine.labels.corrections import correct_labels
 from engine.labels.coverage import (
@@ -106,6 +106,7 @@ __all__ = [
     "length_table",
     "likely_histogram",
     "likely_names",
+    "likeness_of_names",
     "looks_like_a_name",
     "match_options",
     "matches_per_sentence",

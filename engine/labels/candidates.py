@@ -5,7 +5,7 @@ rare they are in general English (`name_likeness`).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from engine.dictionaries import is_common_word, is_stop_word
 from engine.labels.distant import DistantLabels
 from engine.labels.name_likeness import Likeness, learn_likeness
 from engine.text import Sentence
+from engine.text import words as split_words
 
 # Enough text to see what is frequent; more costs only time and memory.
 _MOST_TOKENS = 1_000_000
@@ -39,16 +40,7 @@ def missing_candidates(
     capitalized (share), example.
     """
     text = _text(labels, sentences)
-    likeness = learn_likeness(
-        text.label,
-        len(labels.types),
-        sentence=text.sentence,
-        word=text.word,
-        words=text.words,
-        is_free=text.is_word,
-        is_capital=text.is_capital,
-        is_upper=text.is_upper,
-    )
+    likeness = _likeness(text, len(labels.types))
     candidates = {
         candidate.words: candidate
         for group in _frequent_groups(text, least)
@@ -66,6 +58,38 @@ def missing_candidates(
         weight = pd.Series([candidate.likeness for candidate in whole], dtype=float)
     order = (-weight).argsort(kind="stable")
     return table.iloc[order].head(most).reset_index(drop=True)
+
+
+def likeness_of_names(
+    labels: DistantLabels, sentences: Sequence[Sentence], names: Iterable[str]
+) -> dict[str, float]:
+    """Return how much each name looks like a match where the text has it unlabeled.
+
+    Names of everyday words are left out, and those that the text lacks; all of them, if there are
+    too few matches to learn from.
+    """
+    text = _text(labels, sentences)
+    likeness = _likeness(text, len(labels.types))
+    if likeness is None:
+        return {}
+    numbers = {word: number for number, word in enumerate(text.words)}
+    wanted: dict[int, dict[tuple[int, ...], list[str]]] = {}
+    for name in dict.fromkeys(names):
+        tokens = tuple(token.lower() for token in split_words(name))
+        if tokens and looks_like_a_name(tokens) and all(token in numbers for token in tokens):
+            key = tuple(numbers[token] for token in tokens)
+            wanted.setdefault(len(tokens), {}).setdefault(key, []).append(name)
+    found: dict[str, float] = {}
+    for length, keys in wanted.items():
+        places = _places(text, length, keys)
+        if not places:
+            continue
+        starts = np.concatenate([np.array(own, np.intp) for own in places.values()])
+        group = np.repeat(np.arange(len(places)), [len(own) for own in places.values()])
+        scores = _scores(text, likeness, length, starts, group)
+        for key, (score, _) in zip(places, scores, strict=True):
+            found.update(dict.fromkeys(keys[key], score))
+    return found
 
 
 class _Text(NamedTuple):
@@ -132,6 +156,38 @@ def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
     )
 
 
+def _likeness(text: _Text, types: int) -> Likeness | None:
+    return learn_likeness(
+        text.label,
+        types,
+        sentence=text.sentence,
+        word=text.word,
+        words=text.words,
+        is_free=text.is_word,
+        is_capital=text.is_capital,
+        is_upper=text.is_upper,
+    )
+
+
+def _places(
+    text: _Text, length: int, keys: Collection[tuple[int, ...]]
+) -> dict[tuple[int, ...], list[int]]:
+    """Return the first tokens of the unlabeled places of these groups of words, in text order."""
+    firsts = np.array(sorted({key[0] for key in keys}))
+    starts = np.flatnonzero(text.is_word & np.isin(text.word, firsts))
+    starts = starts[starts + length <= len(text.word)]
+    inside = starts[:, None] + np.arange(length)
+    is_whole = text.is_joint[inside].all(axis=1)
+    is_whole &= text.sentence[inside[:, -1]] == text.sentence[starts]
+    starts = starts[is_whole]
+    places: dict[tuple[int, ...], list[int]] = {}
+    groups = text.word[starts[:, None] + np.arange(length)].tolist()
+    for start, key in zip(starts.tolist(), map(tuple, groups), strict=True):
+        if key in keys:
+            places.setdefault(key, []).append(start)
+    return places
+
+
 def _numbered(values: Iterator[str]) -> tuple[list[str], _Rows]:
     """Return the distinct values in order of appearance, and the number of each value."""
     numbers: defaultdict[str, int] = defaultdict()
@@ -190,10 +246,10 @@ def _candidates(
     for i, (group_words, first, count, documents, capitals, shown) in enumerate(
         zip(numbers, *(column.tolist() for column in columns), strict=True)
     ):
-        words = tuple([text.words[k] for k in group_words])
-        if looks_like_a_name(words):
+        lower = tuple([text.words[k] for k in group_words])
+        if looks_like_a_name(lower):
             score, number = (0.0, 0) if scores is None else scores[i]
-            yield _Candidate(words, count, documents, capitals, first, shown, score, number)
+            yield _Candidate(lower, count, documents, capitals, first, shown, score, number)
 
 
 def _scores(
