@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from engine.dictionaries import Dictionary, Phrase, active_phrases, is_stop_word, singular
-from engine.health.entries import KEEP, SHOWN_EXAMPLES, HealthEntry, Kind, Pair
+from engine.health.entries import KEEP, SHOWN_EXAMPLES, Example, HealthEntry, Kind, Pair
 from engine.health.families import Family
 from engine.health.ids import branches_of, places_above, places_of
 from engine.health.inverted import natural_order
@@ -192,6 +192,13 @@ def _by_new_matches(members: _Members) -> Iterator[tuple[Kind, list[Family]]]:
                 own.pop(key, None)
 
 
+def _examples(ranked: Sequence[Family]) -> list[Example]:
+    """Return the first places of the phrases with most matches, then their second ones."""
+    shown = ranked[:SHOWN_EXAMPLES]
+    places = range(SHOWN_EXAMPLES)
+    return [own.places[i].example for i in places for own in shown if i < len(own.places)]
+
+
 def _entry(kind: Kind, own: Sequence[Family], names: _Names, size: int) -> HealthEntry:
     ranked = sorted(own, key=lambda family: (-len(family.places), family.folded))
     shown = ", ".join(f"“{next(iter(f.texts))}” ({len(f.places):,})" for f in ranked[:_SHOWN])
@@ -207,7 +214,7 @@ def _entry(kind: Kind, own: Sequence[Family], names: _Names, size: int) -> Healt
         _matches(own),
         0.0,
         KEEP,
-        tuple(family.places[0].example for family in ranked[:SHOWN_EXAMPLES]),
+        tuple(_examples(ranked)[:SHOWN_EXAMPLES]),
         kind,
         names.title(kind),
     )
