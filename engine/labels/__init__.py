@@ -15,6 +15,7 @@ corrections    the labels after a person's decisions
 coverage       how much of the text is labeled
 changes        what differs between two sets of labels
 phrase_tables  how often each phrase matches
+token_columns  all tokens of a text as numbers
 candidates     frequent names that nothing matches
 name_likeness  how much unlabeled words look like matches, and of which type
 likely         unlabeled tokens that a linear model finds likely, and their names

@@ -4,9 +4,8 @@ Those that look like matches come first: in their contexts, their capitals, thei
 rare they are in general English (`name_likeness`).
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +15,10 @@ import pandas as pd
 from engine.dictionaries import is_common_word, is_stop_word
 from engine.labels.distant import DistantLabels
 from engine.labels.name_likeness import Likeness, learn_likeness
+from engine.labels.token_columns import TokenColumns, token_columns
 from engine.text import Sentence
 from engine.text import words as split_words
 
-# Enough text to see what is frequent; more costs only time and memory.
-_MOST_TOKENS = 1_000_000
 _LONGEST = 4  # tokens
 _MOSTLY = 0.5  # of its places; a candidate that touches a hyphen as often is part of a longer name
 _COLUMNS = ["phrase", "entity_type", "count", "documents", "capitalized", "example"]
@@ -39,7 +37,7 @@ def missing_candidates(
     bunched names and capitals come first. Columns: phrase, entity_type, count, documents,
     capitalized (share), example.
     """
-    text = _text(labels, sentences)
+    text = token_columns(labels, sentences)
     likeness = _likeness(text, len(labels.types))
     candidates = {
         candidate.words: candidate
@@ -68,7 +66,7 @@ def likeness_of_names(
     Names of everyday words are left out, and those that the text lacks; all of them, if there are
     too few matches to learn from.
     """
-    text = _text(labels, sentences)
+    text = token_columns(labels, sentences)
     likeness = _likeness(text, len(labels.types))
     if likeness is None:
         return {}
@@ -92,23 +90,6 @@ def likeness_of_names(
     return found
 
 
-class _Text(NamedTuple):
-    """All tokens as numbers, because comparing a million strings is slow."""
-
-    sentences: Sequence[Sentence]
-    sentence: _Rows  # (tokens,), which of the sentences
-    place: _Rows  # (tokens,), token index within it
-    document: _Rows  # (sentences,)
-    word: _Rows  # (tokens,), which of the words
-    words: Sequence[str]  # lower case
-    is_word: _Flags  # (tokens,), unlabeled and not punctuation
-    is_joint: _Flags  # (tokens,), the same, or an unlabeled hyphen
-    is_capital: _Flags  # (tokens,)
-    is_upper: _Flags  # (tokens,), capitals only
-    is_hyphen: _Flags  # (tokens,)
-    label: npt.NDArray[np.int16]  # (tokens,)
-
-
 class _Candidate(NamedTuple):
     words: tuple[str, ...]  # lower case
     times: int
@@ -123,40 +104,7 @@ class _Candidate(NamedTuple):
 # ---- counting -------------------------------------------------------------------------------
 
 
-def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
-    """Return all sentences, or for a large corpus sentences at equal distances."""
-    step = max(1, -(-len(labels.labels) // _MOST_TOKENS))
-    chosen = sentences[::step]
-    sizes = np.array([len(sentence) for sentence in chosen], dtype=np.intp)
-    starts = np.cumsum(sizes) - sizes
-    place = np.arange(sizes.sum()) - np.repeat(starts, sizes)
-    at = np.repeat(labels.bounds[: len(sentences)][::step], sizes) + place
-    is_unlabeled = labels.labels[at] == 0
-    if (negatives := labels.known_negatives) is not None:
-        is_unlabeled &= ~negatives[at]
-    surfaces, numbers = _numbered(chain.from_iterable(sentence.tokens for sentence in chosen))
-    words, lower = _numbered(surface.lower() for surface in surfaces)
-    is_word = np.array([surface[0].isalnum() for surface in surfaces], dtype=bool)
-    is_hyphen = np.array([surface == "-" for surface in surfaces], dtype=bool)
-    is_capital = np.array([surface[0].isupper() for surface in surfaces], dtype=bool)
-    is_upper = np.array([len(s) > 1 and s.isupper() for s in surfaces], dtype=bool)
-    return _Text(
-        chosen,
-        np.repeat(np.arange(len(chosen)), sizes),
-        place,
-        _numbered(sentence.document_id for sentence in chosen)[1],
-        lower[numbers],
-        words,
-        is_word[numbers] & is_unlabeled,
-        (is_word | is_hyphen)[numbers] & is_unlabeled,
-        is_capital[numbers],
-        is_upper[numbers],
-        is_hyphen[numbers],
-        labels.labels[at],
-    )
-
-
-def _likeness(text: _Text, types: int) -> Likeness | None:
+def _likeness(text: TokenColumns, types: int) -> Likeness | None:
     return learn_likeness(
         text.label,
         types,
@@ -170,7 +118,7 @@ def _likeness(text: _Text, types: int) -> Likeness | None:
 
 
 def _places(
-    text: _Text, length: int, keys: Collection[tuple[int, ...]]
+    text: TokenColumns, length: int, keys: Collection[tuple[int, ...]]
 ) -> dict[tuple[int, ...], list[int]]:
     """Return the first tokens of the unlabeled places of these groups of words, in text order."""
     firsts = np.array(sorted({key[0] for key in keys}))
@@ -188,15 +136,7 @@ def _places(
     return places
 
 
-def _numbered(values: Iterator[str]) -> tuple[list[str], _Rows]:
-    """Return the distinct values in order of appearance, and the number of each value."""
-    numbers: defaultdict[str, int] = defaultdict()
-    numbers.default_factory = numbers.__len__
-    codes = np.fromiter(map(numbers.__getitem__, values), np.intp)
-    return list(numbers), codes
-
-
-def _frequent_groups(text: _Text, least: int) -> Iterator[tuple[int, _Rows, _Rows]]:
+def _frequent_groups(text: TokenColumns, least: int) -> Iterator[tuple[int, _Rows, _Rows]]:
     """Yield, for each length: the length, the first tokens of frequent groups, and which group.
 
     A group is neighboring words; punctuation other than a hyphen separates groups. A group of n
@@ -220,7 +160,7 @@ def _frequent_groups(text: _Text, least: int) -> Iterator[tuple[int, _Rows, _Row
 
 
 def _candidates(
-    text: _Text, likeness: Likeness | None, length: int, starts: _Rows, codes: _Rows
+    text: TokenColumns, likeness: Likeness | None, length: int, starts: _Rows, codes: _Rows
 ) -> Iterator[_Candidate]:
     """Yield the groups that look like names."""
     if not len(starts):
@@ -253,7 +193,7 @@ def _candidates(
 
 
 def _scores(
-    text: _Text, likeness: Likeness, length: int, starts: _Rows, group: _Rows
+    text: TokenColumns, likeness: Likeness, length: int, starts: _Rows, group: _Rows
 ) -> list[tuple[float, int]]:
     """Return how much each group looks like a match, and the type that it looks most like.
 
@@ -287,7 +227,7 @@ def _sums(values: npt.NDArray[np.float64], group: _Rows) -> npt.NDArray[np.float
 # ---- choosing -------------------------------------------------------------------------------
 
 
-def _row(text: _Text, candidate: _Candidate, types: Sequence[str]) -> dict[str, object]:
+def _row(text: TokenColumns, candidate: _Candidate, types: Sequence[str]) -> dict[str, object]:
     return {
         "phrase": _surface(text, candidate.shown, len(candidate.words)),
         "entity_type": types[candidate.type_number],
@@ -298,7 +238,7 @@ def _row(text: _Text, candidate: _Candidate, types: Sequence[str]) -> dict[str, 
     }
 
 
-def _surface(text: _Text, token: int, length: int) -> str:
+def _surface(text: TokenColumns, token: int, length: int) -> str:
     sentence = text.sentences[int(text.sentence[token])]
     first = int(text.place[token])
     return sentence.surface(first, first + length)
