@@ -207,7 +207,7 @@ def suggest(
     language: str | None = None,
     **changes: Any,
 ) -> pd.DataFrame:
-    """Return likely names that the dictionaries lack, the most convincing first.
+    """Return likely names that the dictionaries lack, the likest to their matches first.
 
     One row per name and type: phrase, entity_type, margin, places, documents, confidence, examples.
     No network is trained; `preset` and `changes` are the settings of the features.

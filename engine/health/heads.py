@@ -29,11 +29,14 @@ class Heads:
             place for family in families.values() for id in family.ids for place in places_of(id)
         }
         self._below: dict[str, set[str]] = {}
+        latest = ""  # names of one thing mostly follow each other
         for dictionary in dictionaries:
             for phrase in active_phrases(dictionary):
                 self._sizes[phrase.entity_type] += 1
-                for place in places.intersection(places_above(phrase.canonical_id)):
-                    self._below.setdefault(place, set()).add(phrase.canonical_id)
+                if phrase.canonical_id != latest:
+                    latest = phrase.canonical_id
+                    for place in places.intersection(places_above(latest)):
+                        self._below.setdefault(place, set()).add(latest)
                 start, _, last = phrase.text.rpartition(" ")
                 if not start or ", " in phrase.text:
                     continue

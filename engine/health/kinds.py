@@ -10,10 +10,10 @@ dictionary also calls it "vascular endothelial growth factor".
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 
 from engine.dictionaries import Dictionary, Phrase, active_phrases, is_stop_word, singular
-from engine.health.entries import KEEP, SHOWN_EXAMPLES, HealthEntry, Kind, Pair
+from engine.health.entries import KEEP, SHOWN_EXAMPLES, Example, HealthEntry, Kind, Pair
 from engine.health.families import Family
 from engine.health.ids import branches_of, places_above, places_of
 from engine.health.inverted import natural_order
@@ -23,6 +23,7 @@ _FEWEST_PHRASES, _FEWEST_MATCHES = 2, 5  # in the text
 _MOST_OF_ONE = 0.5  # share of the matches; a kind that is mostly one phrase is that phrase
 _MOST_OF_TYPE = 0.1  # share of a type's matches; a larger branch is split
 _MOST = 50  # kinds
+_WORDS = 100_000  # that are remembered
 _SHOWN = 4  # phrases with most matches
 
 _Members = dict[Kind, list[Family]]
@@ -87,17 +88,30 @@ class _Names:
 
     def sizes(self, wanted: Collection[Kind]) -> Counter[Kind]:
         """Return of how many things the dictionaries have a name of each kind."""
-        things: dict[Kind, set[str]] = {kind: set() for kind in wanted}
-        branches = {kind.branch for kind in wanted if kind.branch}
+        words = {(k.entity_type, k.word): set[str]() for k in wanted if k.word}
+        branches = {(k.entity_type, k.branch): set[str]() for k in wanted if k.branch}
+        latest = "", ""  # names of one thing mostly follow each other
         for phrase in _phrases(self._dictionaries):
-            for kind in _own_kinds(phrase):
-                if kind in things:
-                    things[kind].add(phrase.canonical_id or phrase.text.casefold())
+            id, entity_type = phrase.canonical_id, phrase.entity_type
+            if (own := words.get((entity_type, _last_word(phrase.text)))) is not None:
+                own.add(id or phrase.text.casefold())
+            if branches and (id, entity_type) != latest:
+                latest = id, entity_type
+                for branch in branches_of(id):
+                    if (own := branches.get((entity_type, branch))) is not None:
+                        own.add(id)
+        self._find_titles({branch for _, branch in branches})
+        sizes = Counter[Kind]()
+        for kind in wanted:
+            named = words if kind.word else branches
+            sizes[kind] = len(named[kind.entity_type, kind.word or kind.branch])
+        return sizes
+
+    def _find_titles(self, branches: set[str]) -> None:
         for dictionary in self._dictionaries if branches else ():
             for phrase in dictionary.phrases:  # one that is muted still says what a branch is
                 for place in branches.intersection(places_of(phrase.canonical_id)):
                     self._titles.setdefault(place, phrase.text)
-        return Counter({kind: len(own) for kind, own in things.items()})
 
     def title(self, kind: Kind) -> str:
         """Return the name of the place of a branch; "" if no phrase has that id."""
@@ -123,12 +137,12 @@ def _last_word(text: str) -> str:
     return _ending(natural.rpartition(" ")[2])
 
 
-@cache
+@lru_cache(_WORDS)
 def _ending(word: str) -> str:
     return singular(word.casefold())
 
 
-@cache
+@lru_cache(_WORDS)
 def _is_telling(word: str) -> bool:
     """Return whether a word may name a kind: no number, letter, Roman numeral or stop word."""
     is_word = len(word) > 2 and word.isalpha() and not is_stop_word(word)
@@ -178,6 +192,13 @@ def _by_new_matches(members: _Members) -> Iterator[tuple[Kind, list[Family]]]:
                 own.pop(key, None)
 
 
+def _examples(ranked: Sequence[Family]) -> list[Example]:
+    """Return the first places of the phrases with most matches, then their second ones."""
+    shown = ranked[:SHOWN_EXAMPLES]
+    places = range(SHOWN_EXAMPLES)
+    return [own.places[i].example for i in places for own in shown if i < len(own.places)]
+
+
 def _entry(kind: Kind, own: Sequence[Family], names: _Names, size: int) -> HealthEntry:
     ranked = sorted(own, key=lambda family: (-len(family.places), family.folded))
     shown = ", ".join(f"“{next(iter(f.texts))}” ({len(f.places):,})" for f in ranked[:_SHOWN])
@@ -193,7 +214,7 @@ def _entry(kind: Kind, own: Sequence[Family], names: _Names, size: int) -> Healt
         _matches(own),
         0.0,
         KEEP,
-        tuple(family.places[0].example for family in ranked[:SHOWN_EXAMPLES]),
+        tuple(_examples(ranked)[:SHOWN_EXAMPLES]),
         kind,
         names.title(kind),
     )

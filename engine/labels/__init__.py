@@ -15,6 +15,7 @@ corrections    the labels after a person's decisions
 coverage       how much of the text is labeled
 changes        what differs between two sets of labels
 phrase_tables  how often each phrase matches
+token_columns  all tokens of a text as numbers
 candidates     frequent names that nothing matches
 name_likeness  how much unlabeled words look like matches, and of which type
 likely         unlabeled tokens that a linear model finds likely, and their names
@@ -22,7 +23,7 @@ likely         unlabeled tokens that a linear model finds likely, and their name
 
 from engine.labels.abbreviations import find_definitions, find_short_forms, is_short_form
 from engine.labels.adaptation import LOWER_SHARE, Abbreviation, Adaptation, CaseDecision
-from engine.labels.candidates import looks_like_a_name, missing_candidates
+from engine.labels.candidates import likeness_of_names, looks_like_a_name, missing_candidates
 from engine.labels.changes import Changes, change_examples, label_changes
 from engine.labels.corrections import correct_labels
 from engine.labels.coverage import (
@@ -108,6 +109,7 @@ __all__ = [
     "length_table",
     "likely_histogram",
     "likely_names",
+    "likeness_of_names",
     "looks_like_a_name",
     "match_options",
     "matches_per_sentence",

@@ -4,9 +4,8 @@ Those that look like matches come first: in their contexts, their capitals, thei
 rare they are in general English (`name_likeness`).
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +15,10 @@ import pandas as pd
 from engine.dictionaries import is_common_word, is_stop_word
 from engine.labels.distant import DistantLabels
 from engine.labels.name_likeness import Likeness, learn_likeness
+from engine.labels.token_columns import TokenColumns, token_columns
 from engine.text import Sentence
+from engine.text import words as split_words
 
-# Enough text to see what is frequent; more costs only time and memory.
-_MOST_TOKENS = 1_000_000
 _LONGEST = 4  # tokens
 _MOSTLY = 0.5  # of its places; a candidate that touches a hyphen as often is part of a longer name
 _COLUMNS = ["phrase", "entity_type", "count", "documents", "capitalized", "example"]
@@ -38,17 +37,8 @@ def missing_candidates(
     bunched names and capitals come first. Columns: phrase, entity_type, count, documents,
     capitalized (share), example.
     """
-    text = _text(labels, sentences)
-    likeness = learn_likeness(
-        text.label,
-        len(labels.types),
-        sentence=text.sentence,
-        word=text.word,
-        words=text.words,
-        is_free=text.is_word,
-        is_capital=text.is_capital,
-        is_upper=text.is_upper,
-    )
+    text = token_columns(labels, sentences)
+    likeness = _likeness(text, len(labels.types))
     candidates = {
         candidate.words: candidate
         for group in _frequent_groups(text, least)
@@ -68,21 +58,36 @@ def missing_candidates(
     return table.iloc[order].head(most).reset_index(drop=True)
 
 
-class _Text(NamedTuple):
-    """All tokens as numbers, because comparing a million strings is slow."""
+def likeness_of_names(
+    labels: DistantLabels, sentences: Sequence[Sentence], names: Iterable[str]
+) -> dict[str, float]:
+    """Return how much each name looks like a match where the text has it unlabeled.
 
-    sentences: Sequence[Sentence]
-    sentence: _Rows  # (tokens,), which of the sentences
-    place: _Rows  # (tokens,), token index within it
-    document: _Rows  # (sentences,)
-    word: _Rows  # (tokens,), which of the words
-    words: Sequence[str]  # lower case
-    is_word: _Flags  # (tokens,), unlabeled and not punctuation
-    is_joint: _Flags  # (tokens,), the same, or an unlabeled hyphen
-    is_capital: _Flags  # (tokens,)
-    is_upper: _Flags  # (tokens,), capitals only
-    is_hyphen: _Flags  # (tokens,)
-    label: npt.NDArray[np.int16]  # (tokens,)
+    Names of everyday words are left out, and those that the text lacks; all of them, if there are
+    too few matches to learn from.
+    """
+    text = token_columns(labels, sentences)
+    likeness = _likeness(text, len(labels.types))
+    if likeness is None:
+        return {}
+    numbers = {word: number for number, word in enumerate(text.words)}
+    wanted: dict[int, dict[tuple[int, ...], list[str]]] = {}
+    for name in dict.fromkeys(names):
+        tokens = tuple(token.lower() for token in split_words(name))
+        if tokens and looks_like_a_name(tokens) and all(token in numbers for token in tokens):
+            key = tuple(numbers[token] for token in tokens)
+            wanted.setdefault(len(tokens), {}).setdefault(key, []).append(name)
+    found: dict[str, float] = {}
+    for length, keys in wanted.items():
+        places = _places(text, length, keys)
+        if not places:
+            continue
+        starts = np.concatenate([np.array(own, np.intp) for own in places.values()])
+        group = np.repeat(np.arange(len(places)), [len(own) for own in places.values()])
+        scores = _scores(text, likeness, length, starts, group)
+        for key, (score, _) in zip(places, scores, strict=True):
+            found.update(dict.fromkeys(keys[key], score))
+    return found
 
 
 class _Candidate(NamedTuple):
@@ -99,48 +104,39 @@ class _Candidate(NamedTuple):
 # ---- counting -------------------------------------------------------------------------------
 
 
-def _text(labels: DistantLabels, sentences: Sequence[Sentence]) -> _Text:
-    """Return all sentences, or for a large corpus sentences at equal distances."""
-    step = max(1, -(-len(labels.labels) // _MOST_TOKENS))
-    chosen = sentences[::step]
-    sizes = np.array([len(sentence) for sentence in chosen], dtype=np.intp)
-    starts = np.cumsum(sizes) - sizes
-    place = np.arange(sizes.sum()) - np.repeat(starts, sizes)
-    at = np.repeat(labels.bounds[: len(sentences)][::step], sizes) + place
-    is_unlabeled = labels.labels[at] == 0
-    if (negatives := labels.known_negatives) is not None:
-        is_unlabeled &= ~negatives[at]
-    surfaces, numbers = _numbered(chain.from_iterable(sentence.tokens for sentence in chosen))
-    words, lower = _numbered(surface.lower() for surface in surfaces)
-    is_word = np.array([surface[0].isalnum() for surface in surfaces], dtype=bool)
-    is_hyphen = np.array([surface == "-" for surface in surfaces], dtype=bool)
-    is_capital = np.array([surface[0].isupper() for surface in surfaces], dtype=bool)
-    is_upper = np.array([len(s) > 1 and s.isupper() for s in surfaces], dtype=bool)
-    return _Text(
-        chosen,
-        np.repeat(np.arange(len(chosen)), sizes),
-        place,
-        _numbered(sentence.document_id for sentence in chosen)[1],
-        lower[numbers],
-        words,
-        is_word[numbers] & is_unlabeled,
-        (is_word | is_hyphen)[numbers] & is_unlabeled,
-        is_capital[numbers],
-        is_upper[numbers],
-        is_hyphen[numbers],
-        labels.labels[at],
+def _likeness(text: TokenColumns, types: int) -> Likeness | None:
+    return learn_likeness(
+        text.label,
+        types,
+        sentence=text.sentence,
+        word=text.word,
+        words=text.words,
+        is_free=text.is_word,
+        is_capital=text.is_capital,
+        is_upper=text.is_upper,
     )
 
 
-def _numbered(values: Iterator[str]) -> tuple[list[str], _Rows]:
-    """Return the distinct values in order of appearance, and the number of each value."""
-    numbers: defaultdict[str, int] = defaultdict()
-    numbers.default_factory = numbers.__len__
-    codes = np.fromiter(map(numbers.__getitem__, values), np.intp)
-    return list(numbers), codes
+def _places(
+    text: TokenColumns, length: int, keys: Collection[tuple[int, ...]]
+) -> dict[tuple[int, ...], list[int]]:
+    """Return the first tokens of the unlabeled places of these groups of words, in text order."""
+    firsts = np.array(sorted({key[0] for key in keys}))
+    starts = np.flatnonzero(text.is_word & np.isin(text.word, firsts))
+    starts = starts[starts + length <= len(text.word)]
+    inside = starts[:, None] + np.arange(length)
+    is_whole = text.is_joint[inside].all(axis=1)
+    is_whole &= text.sentence[inside[:, -1]] == text.sentence[starts]
+    starts = starts[is_whole]
+    places: dict[tuple[int, ...], list[int]] = {}
+    groups = text.word[starts[:, None] + np.arange(length)].tolist()
+    for start, key in zip(starts.tolist(), map(tuple, groups), strict=True):
+        if key in keys:
+            places.setdefault(key, []).append(start)
+    return places
 
 
-def _frequent_groups(text: _Text, least: int) -> Iterator[tuple[int, _Rows, _Rows]]:
+def _frequent_groups(text: TokenColumns, least: int) -> Iterator[tuple[int, _Rows, _Rows]]:
     """Yield, for each length: the length, the first tokens of frequent groups, and which group.
 
     A group is neighboring words; punctuation other than a hyphen separates groups. A group of n
@@ -164,7 +160,7 @@ def _frequent_groups(text: _Text, least: int) -> Iterator[tuple[int, _Rows, _Row
 
 
 def _candidates(
-    text: _Text, likeness: Likeness | None, length: int, starts: _Rows, codes: _Rows
+    text: TokenColumns, likeness: Likeness | None, length: int, starts: _Rows, codes: _Rows
 ) -> Iterator[_Candidate]:
     """Yield the groups that look like names."""
     if not len(starts):
@@ -190,14 +186,14 @@ def _candidates(
     for i, (group_words, first, count, documents, capitals, shown) in enumerate(
         zip(numbers, *(column.tolist() for column in columns), strict=True)
     ):
-        words = tuple([text.words[k] for k in group_words])
-        if looks_like_a_name(words):
+        lower = tuple([text.words[k] for k in group_words])
+        if looks_like_a_name(lower):
             score, number = (0.0, 0) if scores is None else scores[i]
-            yield _Candidate(words, count, documents, capitals, first, shown, score, number)
+            yield _Candidate(lower, count, documents, capitals, first, shown, score, number)
 
 
 def _scores(
-    text: _Text, likeness: Likeness, length: int, starts: _Rows, group: _Rows
+    text: TokenColumns, likeness: Likeness, length: int, starts: _Rows, group: _Rows
 ) -> list[tuple[float, int]]:
     """Return how much each group looks like a match, and the type that it looks most like.
 
@@ -231,7 +227,7 @@ def _sums(values: npt.NDArray[np.float64], group: _Rows) -> npt.NDArray[np.float
 # ---- choosing -------------------------------------------------------------------------------
 
 
-def _row(text: _Text, candidate: _Candidate, types: Sequence[str]) -> dict[str, object]:
+def _row(text: TokenColumns, candidate: _Candidate, types: Sequence[str]) -> dict[str, object]:
     return {
         "phrase": _surface(text, candidate.shown, len(candidate.words)),
         "entity_type": types[candidate.type_number],
@@ -242,7 +238,7 @@ def _row(text: _Text, candidate: _Candidate, types: Sequence[str]) -> dict[str, 
     }
 
 
-def _surface(text: _Text, token: int, length: int) -> str:
+def _surface(text: TokenColumns, token: int, length: int) -> str:
     sentence = text.sentences[int(text.sentence[token])]
     first = int(text.place[token])
     return sentence.surface(first, first + length)

@@ -34,7 +34,7 @@ from engine.review.enrichment import (
 )
 from engine.review.items import DICTIONARY, Item, Items, Numbers, count_finds, make_items
 from engine.review.merged import reviewed_entities
-from engine.review.missing import MISSING_COLUMNS, missing_names, suggestions
+from engine.review.missing import MISSING_COLUMNS, missing_names, ranked_by_likeness, suggestions
 from engine.review.progress import (
     ReviewProgress,
     acceptable,
@@ -80,6 +80,7 @@ __all__ = [
     "missing_names",
     "pending",
     "phrase_history",
+    "ranked_by_likeness",
     "reviewed_entities",
     "suggestions",
 ]

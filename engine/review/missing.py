@@ -12,6 +12,7 @@ from engine.labels import (
     LikelyName,
     LikelyTokens,
     likely_names,
+    likeness_of_names,
     match_options,
 )
 from engine.review.decisions import Decision
@@ -22,7 +23,7 @@ from engine.review.enrichment import (
     known_phrases,
 )
 from engine.settings import MatchOptions
-from engine.text import Document, Entity
+from engine.text import Document, Entity, Sentence
 
 MISSING_COLUMNS = (
     "phrase", "entity_type", "margin", "places", "documents", "confidence", "examples",
@@ -41,9 +42,26 @@ def suggestions(
     """Return the likely names of the text that these dictionaries lack, as `missing_names` does."""
     options = match_options(match)
     known = known_phrases(dictionaries, options, labels.folding)
-    return missing_names(
+    table = missing_names(
         documents, likely_names(documents, likely), known, options, decisions=decisions
     )
+    sentences = [sentence for document in documents for sentence in document.sentences]
+    return ranked_by_likeness(table, labels, sentences)
+
+
+def ranked_by_likeness(
+    table: pd.DataFrame, labels: DistantLabels, sentences: Sequence[Sentence]
+) -> pd.DataFrame:
+    """Return the names that look most like matches of the dictionaries first.
+
+    The confidence tells which tokens are likely; it is no good at telling whole names from parts of
+    them. Names that cannot be compared come last, in the order that they had.
+    """
+    likeness = likeness_of_names(labels, sentences, table["phrase"])
+    if not likeness:
+        return table
+    values = np.array([likeness.get(phrase, -np.inf) for phrase in table["phrase"]])
+    return table.iloc[np.argsort(-values, kind="stable")].reset_index(drop=True)
 
 
 def missing_names(

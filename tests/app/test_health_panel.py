@@ -74,6 +74,7 @@ def test_a_kind_of_names_is_muted_with_one_click_and_the_change_is_undone(name, 
     assert "<b>Names that end with “receptor”</b>" in shown
     assert "24 things in the dictionary have a name that ends with “receptor”" in shown
     assert "about 0 wrong" not in shown  # nobody knows
+    assert shown.count('class="gl-health-example"') == 3  # of two phrases
     checked(page.button(key=f"health_mute_{name}_kind_0").click().run())
     assert len(muted(project)) == 24
     assert "that end with" not in html(page)

@@ -116,6 +116,32 @@ def test_phrases_are_mended_and_the_change_is_undone(visitor, noted, wordlist):
     page.close()
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_kind_of_names_is_muted_with_one_click(visitor, server, width):
+    names = [f"{letter}olim receptor" for letter in "abcdefghijklmnopqrstuvwx"]
+    project = create_project(f"Kinds {width}")
+    text = b"He took aspirin. The bolim receptor and the colim receptor were seen. " * 4
+    project.add_text([SourceFile("notes.txt", text)])
+    lines = "\n".join(["aspirin", *names]).encode()
+    project.add_dictionaries([SourceFile("Chemical.txt", lines)])
+    page = visitor(f"labels?project={project.id}")
+    page.set_viewport_size({"width": width, "height": 1200})
+    see_page(page, "Distant labels")
+    open_tab(page, "Noisy phrases")
+    entry = main(page).locator(".gl-health")
+    expect(entry).to_have_count(1)
+    expect(entry).to_contain_text("Names that end with “receptor”")
+    expect(entry).to_contain_text("8 matches")
+    assert fits(page)
+    press(page, "Mute all")
+    expect(main(page)).to_contain_text("Muted names that end with “receptor”.")
+    expect(entry).to_have_count(0)
+    assert len(project.dictionaries()[0].muted) == 24
+    press(page, "Undo")
+    expect(entry).to_have_count(1)
+    page.close()
+
+
 # ---- a judged sample ------------------------------------------------------------------------
 
 

@@ -63,7 +63,7 @@ def test_likely_names_are_found_before_any_training(page, prepared):
     open_tab(page, "Missing names")
     press(page, "Find likely missing names")
     expect(
-        main(page).get_by_text(re.compile("most convincing first|No likely name"))
+        main(page).get_by_text(re.compile("Most like matches first|No likely name"))
     ).to_be_visible()
     assert [job.state for job in jobs.list_jobs(prepared, "suggest")] == ["done"]
     follow(page, "Train")

@@ -17,9 +17,9 @@ from engine.labels import (
     words_near_cut,
 )
 from engine.projects import KeptLikely, Project, kept_likely, likely_basis, likely_file_key
-from engine.review import fold_surface, missing_names
+from engine.review import fold_surface, missing_names, ranked_by_likeness
 from engine.text import EntitiesByDocument, Entity
-from ui.state import corpus, findings
+from ui.state import corpus, findings, labels
 
 _KEPT = 2
 _SENT = "likely_review"  # the names that were sent to review: [phrase, type], …
@@ -60,7 +60,7 @@ def is_fresh(project: Project, result: KeptLikely) -> bool:
 
 
 def table(project: Project) -> pd.DataFrame:
-    """Return the likely names that today's dictionaries lack, the most convincing first."""
+    """Return the likely names that today's dictionaries lack, the likest to matches first."""
     taken = findings.decisions(project)
     key = (*_key(project), project.labels_key(), len(taken), max((d.id for d in taken), default=0))
     return _table(key, project)
@@ -147,13 +147,14 @@ def _names(key: tuple[object, ...], _project: Project) -> Sequence[LikelyName]:
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Listing likely names")
 def _table(key: tuple[object, ...], _project: Project) -> pd.DataFrame:
-    return missing_names(
+    table = missing_names(
         corpus.read_corpus(_project).documents,
         _names(_key(_project), _project),
         findings.known(_project),
         findings.match_options(_project),
         decisions=findings.decisions(_project),
     )
+    return ranked_by_likeness(table, labels.labels(_project), corpus.sentences(_project))
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner=False)

@@ -41,7 +41,7 @@ def show_likely(project: Project) -> None:
         return
     shown = table.head(MOST_ROWS)
     more = f" Showing the first {len(shown):,} of {len(table):,}." if len(table) > MOST_ROWS else ""
-    st.caption(f"The most convincing first. Select rows to add them or to review them.{more}")
+    st.caption(f"Most like matches first. Select rows to add them or to review them.{more}")
     number = st.column_config.NumberColumn
     rows = elements.show_table(
         shown.assign(
