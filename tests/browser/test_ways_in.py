@@ -11,9 +11,11 @@ from engine.files.sources import SourceFile
 from engine.projects.workspace import create_project
 from tests.browser.steps import (
     choose,
+    choose_row,
     figure,
     follow,
     main,
+    open_tab,
     press,
     see_page,
     settle,
@@ -78,6 +80,35 @@ def test_patterns_are_read_and_one_that_does_not_compile_has_its_sentence(page, 
     see_saved(page, "Gene.txt with 2 phrases")
     follow(page, "Distant labels")
     expect(main(page).locator("mark.gl-mark", has_text="IL-10").first).to_be_visible()
+
+
+def test_a_pattern_that_takes_too_long_is_named_and_the_others_match(page, project, tmp_path):
+    project.add_text([SourceFile("long.txt", b"a" * 60)])
+    follow(page, "Dictionaries")
+    slow = tmp_path / "Code.txt"
+    slow.write_text("re:IL-[0-9]\nre:(?:a|aa)+(?:b|c)\n", encoding="utf-8")
+    upload(page, "Add dictionaries", slow)
+    see_saved(page, "Code.txt with 2 phrases")
+    fault = main(page).get_by_text(re.compile(r"Code\.txt line 2: the pattern .* takes too long"))
+    expect(fault.first).to_be_visible()
+    assert fits(page, 900) and fits(page, 1440)
+    follow(page, "Distant labels")
+    expect(main(page).locator("mark.gl-mark", has_text="IL-6").first).to_be_visible()
+
+
+def test_an_abbreviation_that_the_text_defines_is_muted(page, project):
+    defining = b"Acute renal failure (ARF) came first. ARF went."
+    project.add_text([SourceFile("arf.txt", defining)])
+    project.add_dictionaries([SourceFile("Kidney.txt", b"acute renal failure\n")])
+    follow(page, "Distant labels")
+    open_tab(page, "Variants")
+    assert fits(page, 900) and fits(page, 1440)
+    expect(main(page).get_by_role("button", name="Mute", exact=True)).to_be_disabled()
+    choose_row(page, "table_abbreviations")
+    press(page, "Mute")
+    expect(main(page)).to_contain_text("Muted “ARF”. All figures are updated.")
+    expect(main(page).get_by_role("button", name="Unmute", exact=True)).to_be_disabled()
+    assert project.dictionary_history()[0].reason == "Muted “ARF”"
 
 
 def test_a_list_can_be_of_what_is_never_an_entity(page, project, tmp_path):
