@@ -19,10 +19,10 @@ from engine.labels import DistantLabels
 from engine.projects import (
     CACHE,
     Project,
+    doubts_key,
     health_of,
     kept_entries,
     labels_of,
-    likely_file_key,
     stored_labels,
 )
 from engine.review import DICTIONARY, Decision, Item, make_items, make_queue, pending
@@ -136,7 +136,7 @@ class _Kept:
 def _label_facts(project: Project, kept: _Kept, *, is_small: bool) -> tuple[int | None, int | None]:
     """Return the number of matches and of doubtful phrases."""
     key = json.dumps(
-        [project.labels_key(), likely_file_key(project), sorted(kept_entries(project)), is_small]
+        [project.labels_key(), doubts_key(project), sorted(kept_entries(project)), is_small]
     )
     value = kept.get("labels", key)
     is_count = isinstance(value, list) and len(value) == 2 and isinstance(value[0], int)

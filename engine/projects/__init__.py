@@ -30,7 +30,14 @@ from engine.projects.encoders import (
     read_progress,
 )
 from engine.projects.files import CACHE, IMPORT_LIMITS, StoredFile
-from engine.projects.health import health_of, keep_entries, kept_entries, mend_dictionaries
+from engine.projects.health import (
+    doubts_key,
+    health_of,
+    keep_doubtful,
+    keep_entries,
+    kept_entries,
+    mend_dictionaries,
+)
 from engine.projects.job_states import ACTIVE
 from engine.projects.labels import EarlierLabels, labels_of, stored_labels
 from engine.projects.leftovers import sweep_beside
@@ -136,6 +143,7 @@ __all__ = [
     "create_project",
     "data_folder",
     "delete_project",
+    "doubts_key",
     "download_encoder",
     "duplicate_project",
     "encoder_folder",
@@ -146,6 +154,7 @@ __all__ = [
     "is_previewed_at_once",
     "is_read_at_once",
     "is_request",
+    "keep_doubtful",
     "keep_entries",
     "keep_likely",
     "keep_private",

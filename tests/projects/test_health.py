@@ -5,7 +5,16 @@ import pytest
 from engine.cli.command_line import main
 from engine.files.sources import SourceFile
 from engine.health import AS_WRITTEN, MUTE
-from engine.projects import health_of, keep_entries, kept_entries, labels_of, mend_dictionaries
+from engine.labels import DoubtfulPhrase
+from engine.projects import (
+    doubts_key,
+    health_of,
+    keep_doubtful,
+    keep_entries,
+    kept_entries,
+    labels_of,
+    mend_dictionaries,
+)
 from engine.projects.workspace import create_project
 
 TEXT = SourceFile(
@@ -59,6 +68,38 @@ def test_the_command_prints_the_entries_and_accepts_them(project, capsys):
     assert "The dictionaries are at version 2." in capsys.readouterr().out
     assert main(["health", "--project", project.id]) == 0
     assert "No phrase looks wrong." in capsys.readouterr().out
+
+
+# ---- what a training doubts ----------------------------------------------------------------
+
+ASPIRIN = DoubtfulPhrase("aspirin", "Chemical", 1, "Brand")
+
+
+def contradicted(project):
+    return [e.name for e in health(project).entries if e.kind == "contradicted by the text"]
+
+
+def test_what_a_training_doubts_is_listed_while_the_text_is_the_same(project):
+    before = doubts_key(project)
+    keep_doubtful(project, [ASPIRIN])
+    assert contradicted(project) == ["“aspirin”"]
+    assert doubts_key(project) != before  # or pages would show what they kept
+    project.add_text([SourceFile("more.txt", b"He took aspirin again.\n")])
+    assert contradicted(project) == []
+
+
+def test_the_next_training_replaces_what_the_last_one_doubted(project):
+    keep_doubtful(project, [ASPIRIN])
+    keep_doubtful(project, [])
+    assert contradicted(project) == []
+
+
+@pytest.mark.parametrize("value", ["aspirin", {"text": "", "phrases": [1]}, {"phrases": "x"}, [2]])
+def test_doubts_that_cannot_be_read_are_none(project, value):
+    if isinstance(value, dict):
+        value["text"] = project.text_key()
+    project.set_choice("health_doubtful", value)
+    assert contradicted(project) == []
 
 
 # ---- kinds of names -------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from engine.health import ADD, AS_WRITTEN, KEEP, MUTE, Health, HealthEntry
 from engine.labels import DistantLabels
 from engine.projects import (
     Project,
+    doubts_key,
     health_of,
     keep_entries,
     kept_entries,
-    likely_file_key,
     mend_dictionaries,
 )
 from engine.text import InputError, Sentence, Span, in_language
@@ -307,7 +307,7 @@ def show_wait() -> None:
 
 def _key(project: Project) -> Key:
     kept = tuple(sorted(kept_entries(project)))
-    return (project.id, project.labels_key(), likely_file_key(project), kept)
+    return (project.id, project.labels_key(), doubts_key(project), kept)
 
 
 @st.cache_resource(max_entries=_KEPT, show_spinner="Checking the dictionaries")

@@ -40,6 +40,7 @@ from engine.learning import (
 )
 from engine.network import Stopped, Tokens, choose_device, set_threads
 from engine.planning import CONFIDENCE, METHODS, TRAINING, Priors
+from engine.projects import keep_doubtful
 from engine.review import Review
 from engine.run_folder import checkpoints, confidence_files, has_card, read_card, read_confidence
 from engine.runs import compare, compare_hidden, measure_speeds
@@ -138,6 +139,7 @@ def _prepare(active: ActiveJob, request: TrainRequest, text: LabeledText) -> Pre
         encode=encode,
         should_stop=active.should_stop,
     )
+    keep_doubtful(active.project, prepared.doubtful)
     if known is None:
         _store_priors(active, prepared.priors)
     return prepared
