@@ -22,7 +22,7 @@ from engine.network import count_cut_tokens, cut_notes, set_threads
 from engine.system import end_with_parent
 from engine.text import Document, Entity
 
-_TOKENS_PER_WORKER = 25_000  # at once; enough for large batches, and the last one ends soon
+_TOKENS_PER_WORKER = 12_500  # at once; enough for large batches, and the last one ends soon
 _AHEAD = 2  # groups per worker that are handed out, so that none waits for the next
 
 Pairs = Iterator[tuple[Document, tuple[Entity, ...]]]
