@@ -78,7 +78,7 @@ def add_linear(sums: Tensor, rows: Tensor, weights: Tensor) -> None:
 @functools.cache
 def _has_slow_mkl() -> bool:
     has_mkl = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
-    has_onednn = torch.backends.mkldnn.is_available()
+    has_onednn = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     if not (has_mkl and has_onednn and hasattr(torch.ops.mkldnn, "_linear_pointwise")):
         return False
     with suppress(OSError):
