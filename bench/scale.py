@@ -45,16 +45,17 @@ def main() -> None:
     options = _parser().parse_args()
     with tempfile.TemporaryDirectory() as folder:
         texts, tokens = make_corpus(Path(folder, "texts"), options.tokens, options.shards)
-        rows = [
-            measure(kind, run, workers, options.engine, texts, Path(folder, f"{kind}{workers}"))
-            for kind, run in _kinds(options)
-            for workers in options.workers
-        ]
-    for row in rows:
-        row["tokens_per_second"] = round(tokens / row["work_seconds"])
-        row["core_seconds_per_million"] = round(
-            row["workers"] * row["work_seconds"] / tokens * 1e6, 1
-        )
+        rows = []
+        for kind, run in _kinds(options):
+            for workers in options.workers:
+                out = Path(folder, f"{kind}{workers}")
+                row = measure(kind, run, workers, options.engine, texts, out)
+                row["tokens_per_second"] = round(tokens / row["work_seconds"])
+                row["core_seconds_per_million"] = round(
+                    row["workers"] * row["work_seconds"] / tokens * 1e6, 1
+                )
+                rows.append(row)
+                print(row, flush=True)  # a stopped run has told what it measured
     print(f"\nMeasured: {tokens:,} tokens in {options.shards} shards, engine {options.engine}\n")
     _print(rows)
     plan = extrapolate(rows)

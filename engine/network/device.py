@@ -77,8 +77,9 @@ def add_linear(sums: Tensor, rows: Tensor, weights: Tensor) -> None:
 
 @functools.cache
 def _has_slow_mkl() -> bool:
-    has_both = torch.backends.mkl.is_available() and torch.backends.mkldnn.is_available()
-    if not has_both or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+    has_mkl = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
+    has_onednn = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    if not (has_mkl and has_onednn and hasattr(torch.ops.mkldnn, "_linear_pointwise")):
         return False
     with suppress(OSError):
         return "AuthenticAMD" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Features = npt.NDArray[np.floating]
 
 _FEATURES_VERSION = 1  # raise it when the same inputs would give other features
+_PADDED_AT_ONCE, _PACKED_AT_ONCE = 2048, 8192  # sub-words; the more, the more of one length
 _MOST_KEPT = 3  # files of features per folder; the least recently used are deleted
 
 
@@ -59,7 +60,7 @@ def contextual_features(
     encoder: "PreTrainedModel",
     *,
     layer: int,
-    batch_tokens: int = 2048,
+    batch_tokens: int | None = None,
     device: torch.device | str = "cpu",
     precision: str = "float32",
     dtype: npt.DTypeLike = np.float16,
@@ -69,7 +70,7 @@ def contextual_features(
     """Return each token's vector in one hidden layer of the frozen encoder: (tokens, dim).
 
     layer: as in `hidden_states`; 0 = the embeddings, num_hidden_layers = the last.
-    batch_tokens: the most sub-words read at once, padding included.
+    batch_tokens: the most sub-words read at once, padding included; None: what is fast.
     precision: as `chosen_precision` returns it.  A sentence that occurs again is read once.
     on_share: called with the share that is done, 0 to 1. Raises Stopped if `should_stop` says so.
     """
@@ -82,6 +83,8 @@ def contextual_features(
     firsts, repeats = np.flatnonzero(is_first), np.flatnonzero(~is_first)
     read_count = len(inputs.tokens_of(firsts))
     done = 0
+    is_packed = torch.device(device).type == "cpu" and is_packable(encoder)
+    batch_tokens = batch_tokens or (_PACKED_AT_ONCE if is_packed else _PADDED_AT_ONCE)
     with _frozen(encoder), torch.inference_mode():
         vectors_of = _reader(inputs, encoder, layer, device, precision)
         for sentences in _buckets(inputs.sentence_sizes[firsts], batch_tokens):

@@ -22,7 +22,7 @@ from engine.network import count_cut_tokens, cut_notes, set_threads
 from engine.system import end_with_parent
 from engine.text import Document, Entity
 
-_TOKENS_PER_WORKER = 25_000  # at once; enough for large batches, and the last one ends soon
+_TOKENS_PER_WORKER = 12_500  # at once; enough for large batches, and the last one ends soon
 _AHEAD = 2  # groups per worker that are handed out, so that none waits for the next
 
 Pairs = Iterator[tuple[Document, tuple[Entity, ...]]]
@@ -59,12 +59,12 @@ def predict_stream(
         yield from _one_by_one(trained, groups(documents), run_id, cut)
         return
     parts = groups(documents, _TOKENS_PER_WORKER)
-    first = list(islice(parts, 2))
+    first = list(islice(parts, workers))  # so that no worker is made for nothing
     parts = chain(first, parts)
     if len(first) < 2:
         yield from _one_by_one(trained, parts, run_id, cut)
     else:
-        yield from _side_by_side(trained, parts, run_id, cut, workers)
+        yield from _side_by_side(trained, parts, run_id, cut, len(first))
 
 
 def _one_by_one(
