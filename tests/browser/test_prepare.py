@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from engine.projects.workspace import open_project
+from engine.projects.workspace import SAMPLE_ID, delete_project, list_projects, open_project
 from tests.browser import journey
 from tests.browser.steps import (
     HOME,
@@ -28,6 +28,15 @@ pytestmark = pytest.mark.browser
 def project_of(page):
     """Return the project of the page's address, as it is on the disk."""
     return open_project(page.url.rpartition("project=")[2])
+
+
+@pytest.fixture(scope="module")
+def page(visitor):
+    """The visitor's tab, on a server without the projects that other files have made."""
+    for project in list_projects():
+        if project.id != SAMPLE_ID:
+            delete_project(project.id)
+    return visitor()
 
 
 def test_first_visit_explains_offers_and_opens_the_sample(page):
