@@ -105,21 +105,20 @@ def _side_by_side(
     _inherited = trained, run_id
     gc.freeze()  # otherwise the first collection in a copy would copy every page of the run
     pool = ProcessPoolExecutor(workers, get_context("fork"), _begin_copy)
-    waiting: deque[tuple[list[Document], Future[_Found]]] = deque()
+    waiting: deque[list[Document]] = deque()
+    futures: deque[Future[_Found]] = deque()
     try:
         while True:
             for group in islice(parts, _AHEAD * workers - len(waiting)):
-                waiting.append((group, pool.submit(_find_in_copy, group)))
+                waiting.append(group)  # first: a pool that has lost a worker takes no more
+                futures.append(pool.submit(_find_in_copy, group))
             if not waiting:
                 return
-            group, future = waiting[0]
-            entities, cut_count = future.result()
-            waiting.popleft()
+            entities, cut_count = futures.popleft().result()
             cut.add_count(cut_count)
-            yield from zip(group, entities, strict=True)
+            yield from zip(waiting.popleft(), entities, strict=True)
     except BrokenProcessPool:  # killed, most likely because memory was short
-        left = [group for group, _ in waiting]
-        yield from _one_by_one(trained, chain(left, parts), run_id, cut)
+        yield from _one_by_one(trained, chain(waiting, parts), run_id, cut)
     finally:
         pool.shutdown(cancel_futures=True)
         gc.unfreeze()

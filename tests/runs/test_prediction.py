@@ -87,6 +87,21 @@ def test_what_a_killed_worker_leaves_is_done_here(trained, monkeypatch):
     assert found(trained, 2) == expected
 
 
+@pytest.mark.parametrize("taken", [0, 1, 5])
+def test_a_pool_that_takes_no_more_loses_no_document(trained, monkeypatch, taken):
+    submit, calls = prediction.ProcessPoolExecutor.submit, []
+
+    def refuse(pool, *args):
+        calls.append(args)
+        if len(calls) > taken:
+            raise prediction.BrokenProcessPool("a worker died a moment ago")
+        return submit(pool, *args)
+
+    expected = found(trained, 1)
+    monkeypatch.setattr(prediction.ProcessPoolExecutor, "submit", refuse)
+    assert found(trained, 2) == expected
+
+
 def test_an_error_in_a_worker_is_raised_here(trained, monkeypatch):
     def fail(*_):
         raise ValueError("a fault")
